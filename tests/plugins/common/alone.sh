@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# A plugin of sdk/examples builds alone, without a warning, with the installed
-# headers of the SDK; it links nothing of the core, is installed below its own prefix,
-# and passes a check of the kit.
+# Builds a plugin of sdk/examples separately, with the installed headers of the
+# SDK and without a warning; checks that it links no library of the core and is
+# installed below its own prefix, and runs a check of the conformance kit on it.
 #   alone.sh EXAMPLE BUILD-ROOT KIT CHECK [OPTION]...
 set -euo pipefail
 example=$1 build_root=$2 kit=$3 check=$4
@@ -13,7 +13,7 @@ trap 'rm -rf "$work"' EXIT
 
 fail() { echo "$*" >&2; exit 1; }
 
-# Runs a command quietly; shows what it said only if it fails.
+# Runs a command, and prints its output only if it fails.
 quietly()
 {
     "$@" >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "failed: $*"; }
@@ -29,7 +29,8 @@ quietly meson setup --werror --prefix "$work/own" "$work/plugin/build" \
     "$work/plugin"
 quietly ninja -C "$work/plugin/build"
 quietly meson install -C "$work/plugin/build" --no-rebuild
-# pkg-config puts the system root before it.
+# The installed path begins with the system root, because pkg-config puts it
+# before the prefix.
 [ -n "$(find "$work/root" -path "$work/root$work/own/*/$name/libucx-$name.so")" ] ||
     fail "the example is not installed below its own prefix"
 if readelf -d "$work/plugin/build/libucx-$name.so" |

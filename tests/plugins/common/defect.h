@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Selects a planted defect: the name of the folder that a library was loaded from.
- * The kit's tests copy a library into a folder of that name.
+ * Selects a planted defect by the name of the folder that a library was loaded
+ * from. The tests of the conformance kit copy a library into a folder with the
+ * name of the defect.
  */
 #ifndef TEST_DEFECT_H
 #define TEST_DEFECT_H
@@ -10,7 +11,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Was the library that contains `object` loaded from a folder with this name? */
+/* Returns whether the library that contains `object` was loaded from a folder
+ * with this name. */
 static inline int defect_is(const void *object, const char *name)
 {
     const size_t length = strlen(name);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See entry.h. Nothing is opened here. */
+/* See entry.h. The entry point opens no devices. */
 #include "entry.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Descriptors are valid until the last core has called fini(). */
+/* Descriptors are kept until every core that has called the entry point has
+ * called fini(). */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static local_instance_t *instances;
 static unsigned active;

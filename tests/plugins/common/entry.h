@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Common parts of the test plugins: the entry point, and a memory domain with
- * one device.
+ * Shared by the test plugins: the entry point, and a memory domain with one
+ * device.
  */
 #ifndef LOCAL_ENTRY_H
 #define LOCAL_ENTRY_H
@@ -10,9 +10,11 @@
 
 #define LOCAL_VERSION "1.0.0"
 
-/** State for one core: the component's address leads to the services. */
+/** The plugin's state for one core (a process may load several copies of the
+ * core). The component is the first member, so that its address leads to the
+ * core's services in `host`. */
 typedef struct local_instance {
-    ucx_component_t component; /**< First */
+    ucx_component_t component; /**< First member */
     ucx_plugin_t plugin;
     const ucx_component_t *components[1];
     const ucx_host_t *host;
@@ -24,17 +26,18 @@ static inline const ucx_host_t *local_host_of(uct_md_h md)
     return ((const local_instance_t *)md->component)->host;
 }
 
-/** Implements the entry point for a plugin with one component like
+/** The entry point of a plugin with one component, which is a copy of
  *  `pattern`. */
 ucs_status_t local_entry(const ucx_plugin_args_t *args,
                          const ucx_component_t *pattern,
                          const ucx_plugin_t **plugin_p);
 
-/** query_md_resources: one, with the component's name. */
+/** Slot query_md_resources: returns one domain, which has the component's
+ * name. */
 ucs_status_t local_query_mds(const ucx_component_t *component,
                              uct_md_resource_desc_t **mds_p, unsigned *num_p);
 
-/** query_devices: one, of this host. */
+/** Slot query_devices: returns one device, which represents this host. */
 ucs_status_t local_query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
                                  unsigned *num_p);
 

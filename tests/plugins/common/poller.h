@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The descriptors of one interface. What a callback removes exists until the
- * round ends, because a caller may still use it.
+ * The monitored descriptors of one interface. An object that a callback removes
+ * is not freed before all callbacks of the round have returned, because a
+ * caller may still use it.
  */
 #ifndef LOCAL_POLLER_H
 #define LOCAL_POLLER_H
@@ -9,7 +10,7 @@
 #include <stdint.h>
 #include <ucs/type/status.h>
 
-/** Member of every object that poller_free() frees. */
+/** A member of every object that is freed by poller_free(). */
 typedef struct poller_memory {
     struct poller_memory *next;
     void *block;
@@ -33,27 +34,27 @@ struct poller_source {
 ucs_status_t poller_open(poller_t *poller);
 void poller_close(poller_t *poller);
 
-/** Monitors `fd`, which is closed with the source; without memory it is closed
- *  at once, and the result is NULL. `events`: EPOLL*. */
+/** Monitors `fd` for `events` (EPOLL*). The source owns `fd` and closes it.
+ *  Without memory `fd` is closed at once, and the result is NULL. */
 poller_source_t *poller_add(poller_t *poller, int fd, uint32_t events,
                             void (*ready)(poller_source_t *, uint32_t),
                             void *owner);
 void poller_modify(poller_t *poller, poller_source_t *source, uint32_t events);
-/** NULL is no source. */
+/** A source of NULL is ignored. */
 void poller_remove(poller_t *poller, poller_source_t *source);
 
-/** Frees the block that contains `memory`: now or, if sources are being served,
- *  afterwards. */
+/** Frees `block`, which contains `memory`: now, or after the round if callbacks
+ *  are being called. */
 void poller_free(poller_t *poller, void *block, poller_memory_t *memory);
 
-/** Between these calls, removed objects are kept. */
+/** Between these two calls, removed objects are not freed. */
 void poller_hold(poller_t *poller);
 void poller_release(poller_t *poller);
 
-/** Serves the ready sources; returns their number. */
+/** Calls the callbacks of the ready sources; returns the number of sources. */
 unsigned poller_run(poller_t *poller);
 
-/** Non-zero: a run would serve a source. */
+/** Returns whether poller_run() would call a callback. */
 int poller_is_ready(const poller_t *poller);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The defects of this plugin. The linker lets calls between its files come here
- * first (--wrap). The name of the library's folder selects a defect; without one,
- * all calls are passed on.
+ * The defects of this plugin. With the linker option --wrap, calls between the
+ * plugin's files first call the function of this file. The name of the
+ * library's folder selects a defect; if it names none, all calls are passed on.
  */
 #include "opaque.h"
 
@@ -16,8 +16,8 @@ static int breaks(const char *defect)
     return defect_is(&opaque_transport, defect);
 }
 
-/* copies-shifted: the address of a copy of more than 1000 bytes is one byte too
- * high. */
+/* Defect copies-shifted: if a copy has more than 1000 bytes, its address is one
+ * byte too high. */
 void *__wrap_opaque_touchable(const void *address, size_t length)
 {
     char *touchable = __real_opaque_touchable(address, length);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The built-in loopback as a plugin, so that the conformance kit tests it. It
- * gets another name, because a plugin must not have the name of a component of
- * the core.
+ * The built-in loopback transport as a plugin, so that the conformance kit can
+ * test it. It has another name, because a plugin must not have the name of a
+ * component of the core.
  */
 #include <ucx/plugin.h>
 
@@ -11,7 +11,7 @@
 ucs_status_t uct_self_plugin_entry(const ucx_plugin_args_t *args,
                                    const ucx_plugin_t **plugin_p);
 
-/* Copies of the loopback's tables, with the other name. */
+/* Copies of the loopback's tables, with the new name. */
 static ucx_transport_t transport;
 static const ucx_transport_t *const transports[] = {&transport};
 static ucx_component_t component;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A device loses its address: the endpoint fails with UCS_ERR_UNREACHABLE though
- * no time limit is over, because the plugin's asynchronous descriptor reports it.
- * In a network namespace, whose loopback device is all that is touched.
+ * A device loses its address: the endpoint fails with UCS_ERR_UNREACHABLE
+ * before any time limit has expired, because the plugin monitors the device
+ * with an asynchronous descriptor. The test runs in its own network namespace
+ * and changes only the loopback device of that.
  */
 #include <net/if.h>
 #include <netinet/in.h>
@@ -19,7 +20,8 @@
 
 enum { SKIPPED = 77, PATIENCE = 60000 /* ms */ };
 
-/* With CAP_NET_ADMIN in the new namespace. */
+/* Issues an ioctl() on a network device, which needs CAP_NET_ADMIN in the new
+ * namespace. */
 static int control(unsigned long what, struct ifreq *request)
 {
     int fd     = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -50,7 +52,8 @@ static int remove_address(void)
     return control(SIOCSIFADDR, &request);
 }
 
-/* Progresses until the failure is reported; the pause saves processor time. */
+/* Progresses until the failure is reported. Each round pauses, to use less
+ * processor time. */
 static void wait_for_failure(uct_worker_h worker)
 {
     int left;

@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A program with UCX_STATS shows what the example udp counts by itself.
-
+"""Checks that UCX_STATS reports the counters that the example udp defines.
 usage: counters.py PERFTEST
 """
 import glob
@@ -25,7 +24,7 @@ def main():
             with open(path, encoding='utf-8') as file:
                 reports.append(json.load(file))
 
-    # both processes; each answers the other's messages
+    # both processes must have sent and received
     totals = [report['totals'].get('udp', {}).get('counters', {})
               for report in reports]
     print(totals)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The defects of this plugin. The linker lets calls between the files of the
- * example come here first (--wrap). The name of the library's folder selects a
- * defect; without one, all calls are passed on.
+ * The defects of this plugin. With the linker option --wrap, calls between the
+ * files of the example first call the functions of this file. The name of the
+ * library's folder selects a defect; if it names none, all calls are passed on.
  */
 #include "udp.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Flushes of the example udp: that of the interface completes while an endpoint
- * goes on sending, and also if the endpoint is destroyed; a cancelled endpoint
- * is not reported as failed when its time limits are over.
+ * Flushes of the example udp: a flush of the interface completes while an
+ * endpoint continues to send, and also if the endpoint is destroyed; an
+ * endpoint whose operations were cancelled is not reported as failed when its
+ * time limits expire.
  */
 #include "opened.h"
 
@@ -11,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { LIMIT = 1000 /* ms, of the peer */, ROUNDS = 100000 };
+enum { LIMIT = 1000 /* ms, UCX_UDP_TIMEOUT */, ROUNDS = 100000 };
 
 static unsigned num_received, num_flushed;
 static uct_ep_h sender;
@@ -34,7 +35,7 @@ static ucs_status_t on_message(void *arg, void *data, size_t length,
     return UCS_OK;
 }
 
-/* Sends whenever the window opens, and stays in the queue. */
+/* Sends as many messages as the window permits, and stays in the queue. */
 static ucs_status_t on_open(uct_pending_req_t *req)
 {
     (void)req;
@@ -75,7 +76,8 @@ static void flush_completes(const opened_t *opened, int destroys)
     }
 }
 
-/* Returns a socket that receives and never acknowledges. */
+/* Returns a socket that receives messages and never acknowledges them; its port
+ * in *port_p. */
 static int open_silent(uint16_t *port_p)
 {
     struct sockaddr_in addr = {.sin_family = AF_INET};
@@ -108,8 +110,8 @@ static void cancelled_is_silent(const opened_t *opened)
     close(fd);
 }
 
-/* The interface is closed before its flush has completed: nothing is called or
- * leaked. */
+/* The interface is closed before its flush has completed: the completion is not
+ * called, and nothing is leaked. */
 static void close_drops_flush(opened_t *opened)
 {
     static uct_completion_t comp = {.func = on_flushed, .count = 1};

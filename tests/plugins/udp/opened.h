@@ -15,16 +15,17 @@ typedef struct opened {
 
 extern ucs_status_t udp_failure; /* The last failure that was reported */
 
-/* Ends the test if `holds` is zero. */
+/* Ends the test with a failure that names `what` if `holds` is zero. */
 void udp_require(int holds, const char *what);
 
 void udp_open(opened_t *opened);
-/* All endpoints must be destroyed before. */
+/* The endpoints must be destroyed before. */
 void udp_close(opened_t *opened);
 
 /* Returns an endpoint to the same interface. */
 uct_ep_h udp_connect(const opened_t *opened);
-/* Returns an endpoint to another port of the same device, in network order. */
+/* Returns an endpoint to another port of the same device; `port` in network
+ * byte order. */
 uct_ep_h udp_connect_port(const opened_t *opened, uint16_t port);
 
 #endif

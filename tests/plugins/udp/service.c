@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A receiver whose user computes and never calls progress: its service thread
- * acknowledges, keeps what arrives, tells the sender to wait when it cannot keep
- * more, and wakes a user that sleeps. Progress then delivers all in order.
+ * A receiver whose user computes and never calls progress. Its service thread
+ * acknowledges messages, keeps those that arrive, makes the sender wait when it
+ * cannot keep more, and wakes a user that sleeps. Progress then delivers all
+ * messages in order.
  */
 #include "opened.h"
 #include "udp.h"
@@ -13,7 +14,7 @@
 enum {
     MANY     = 200,  /* Messages; more than the service thread keeps */
     LIMIT    = 1,    /* s, UCX_UDP_TIMEOUT */
-    PATIENCE = 30000 /* ms */
+    PATIENCE = 30000 /* ms, of a poll() */
 };
 
 static unsigned num_received, num_flushed, num_sent;
@@ -52,7 +53,8 @@ static void send_up_to(unsigned last)
     }
 }
 
-/* Waits on the sender's side only: the receiver must acknowledge by itself. */
+/* Waits for a flush while only the sender is progressed: the receiver's service
+ * thread must acknowledge. */
 static void flush(const opened_t *opened)
 {
     uct_completion_t comp = {.func = on_flushed, .count = 1, .status = UCS_OK};
@@ -74,8 +76,8 @@ static void acknowledges(const opened_t *opened)
     udp_require(num_received == 0, "no message without progress");
 }
 
-/* The receiver sleeps: the service thread, which may receive the message first,
- * leaves its descriptor readable. */
+/* The receiver sleeps on its descriptor. The service thread may receive the
+ * message first: the descriptor must be readable nevertheless. */
 static void wakes(const opened_t *from, const opened_t *to)
 {
     struct pollfd pfd = {.events = POLLIN};
@@ -95,7 +97,8 @@ static void wakes(const opened_t *from, const opened_t *to)
     udp_require(num_received == num_sent, "the message");
 }
 
-/* Longer than the time limit of the peer, with more messages than are kept. */
+/* The receiver is not progressed for longer than the sender's time limit, and
+ * more messages are sent than the service thread keeps. */
 static void holds(const opened_t *from, const opened_t *to)
 {
     const unsigned before = num_received;
@@ -132,7 +135,8 @@ int main(void)
     acknowledges(&from);
     wakes(&from, &to);
     holds(&from, &to);
-    send_up_to(num_sent + 1); /* close() drops what was not delivered */
+    /* this message is not delivered: close() must drop it */
+    send_up_to(num_sent + 1);
     flush(&from);
     uct_ep_destroy(sender);
     udp_close(&from);

@@ -23,7 +23,8 @@ void faults_ep_break(faults_ep_t *ep, ucs_status_t status)
     (void)faults_inner_ops(ep)->flush(ep->inner, UCT_FLUSH_FLAG_CANCEL, NULL);
 }
 
-/* UCS_OK: continue. */
+/* Decides whether an operation may continue (UCS_OK), or returns the injected
+ * error. */
 static ucs_status_t gate(faults_ep_t *ep)
 {
     faults_iface_t *iface = faults_ep_iface(ep);
@@ -43,8 +44,8 @@ static ucs_status_t gate(faults_ep_t *ep)
     return UCS_OK;
 }
 
-/* Handles the wrapped endpoint's status; an injected failure that was not
- * visible before is reported now. */
+/* Handles the status that the wrapped endpoint has returned. If it is an error,
+ * an injected failure that was not reported before is reported now. */
 static ucs_status_t passed(faults_ep_t *ep, ucs_status_t status)
 {
     ep->starved = 0;
@@ -54,14 +55,14 @@ static ucs_status_t passed(faults_ep_t *ep, ucs_status_t status)
     return status;
 }
 
-/* An operation without a completion. */
+/* Passes on an operation without a completion. */
 #define PASS(_ep, _call) \
     faults_ep_t *ep     = faults_ep(_ep); \
     ucs_status_t status = gate(ep); \
 \
     return (status == UCS_OK) ? passed(ep, faults_inner_ops(ep)->_call) : status
 
-/* An operation that returns a number of bytes. */
+/* Passes on an operation that returns a number of bytes. */
 #define PASS_BYTES(_ep, _call) \
     faults_ep_t *ep     = faults_ep(_ep); \
     ucs_status_t status = gate(ep); \
@@ -74,7 +75,8 @@ static ucs_status_t passed(faults_ep_t *ep, ucs_status_t status)
     (void)passed(ep, (bytes < 0) ? (ucs_status_t)bytes : UCS_OK); \
     return bytes
 
-/* An operation with a completion; the wrapped transport gets `op->comp`. */
+/* Passes on an operation with a completion; the wrapped transport gets the
+ * completion `op->comp`. */
 #define PASS_OP(_ep, _user, _call) \
     faults_ep_t *ep     = faults_ep(_ep); \
     ucs_status_t status = gate(ep); \
@@ -224,8 +226,9 @@ static ucs_status_t atomic_cswap64(uct_ep_h uct_ep, uint64_t compare,
 
 /* ---------------------------------------------------------------- order -- */
 
-/* The wrapped endpoint's operations end when it releases them, ours as soon as
- * possible; no injected lack of resources. */
+/* Cancels the operations of an endpoint: the wrapped transport's complete when
+ * it releases their buffers, and the user's as soon as possible after that. No
+ * lack of resources is injected. */
 static ucs_status_t cancel(faults_ep_t *ep, uct_completion_t *comp)
 {
     const ucx_ep_ops_t *ops = faults_inner_ops(ep);
@@ -414,7 +417,8 @@ void faults_ep_ops_fill(ucx_ep_ops_t *ops, const ucx_ep_ops_t *inner)
     SET(query_sockaddrs);
 #undef SET
     ops->size          = sizeof(*ops);
-    ops->flush         = ep_flush; /* otherwise NULL: wrap.c rejects */
+    /* wrap.c rejects a transport without a flush */
+    ops->flush         = ep_flush;
     ops->pending_add   = faults_pending_add;
     ops->pending_purge = faults_pending_purge;
     ops->destroy       = ep_destroy;

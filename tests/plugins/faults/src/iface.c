@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Interfaces: ours is the user's, and the host of the wrapped one, whose
- * messages and reports of lost peers pass through here.
+ * Interfaces. The user's interface acts as the host of the wrapped interface:
+ * it receives the messages and the reports of lost peers.
  */
 #include "faults.h"
 
@@ -39,7 +39,7 @@ static int holds_back(faults_iface_t *iface)
            ((iface->config.receive_delay > 0) && faults_chance(iface, 0.1));
 }
 
-/* The handler of every message of the wrapped interface. */
+/* Handles all messages of the wrapped interface. */
 static ucs_status_t arrived(void *arg, void *data, size_t length,
                             unsigned flags)
 {
@@ -55,7 +55,8 @@ static ucs_status_t arrived(void *arg, void *data, size_t length,
     message = aligned_alloc(_Alignof(faults_message_t),
                             (sizeof(*message) + length + 63) / 64 * 64);
     if (message == NULL) {
-        (void)deliver(iface, 1); /* it must not overtake delayed ones */
+        /* delivers delayed messages first, to keep the order */
+        (void)deliver(iface, 1);
         return ucx_iface_deliver_am(&iface->super, slot->id, data,
                                     (unsigned)length, flags);
     }
@@ -84,7 +85,8 @@ static void tell_broken(faults_iface_t *iface)
     }
 }
 
-/* Called by the wrapped transport, whose host we are. */
+/* The wrapped transport reports a failed endpoint to its host, which is this
+ * plugin. */
 ucs_status_t faults_inner_ep_failed(uct_iface_h inner_iface, uct_ep_h inner,
                                     ucs_status_t status)
 {
@@ -100,7 +102,7 @@ ucs_status_t faults_inner_ep_failed(uct_iface_h inner_iface, uct_ep_h inner,
             return UCS_OK;
         }
     }
-    return UCS_OK; /* failed already */
+    return UCS_OK; /* it was reported already */
 }
 
 /* ------------------------------------------------------------- progress -- */
@@ -132,7 +134,8 @@ static ucs_status_t event_arm(uct_iface_h uct_iface, unsigned events)
 
     if (!STAILQ_EMPTY(&iface->messages) || !LIST_EMPTY(&iface->broken) ||
         !TAILQ_EMPTY(&iface->waiting) || faults_ops_are_late(iface)) {
-        return UCS_ERR_BUSY; /* only progress continues these */
+        /* only progress completes operations and delivers messages */
+        return UCS_ERR_BUSY;
     }
     return inner_ops(iface)->event_arm(iface->inner, events);
 }
@@ -158,7 +161,7 @@ static ucs_status_t iface_fence(uct_iface_h uct_iface, unsigned flags)
     return inner_ops(iface)->fence(iface->inner, flags);
 }
 
-/* ----------------------------------------------------- the wrapped one's -- */
+/* ------------------------------- functions of the wrapped interface -- */
 
 static ucs_status_t iface_query(uct_iface_h uct_iface, ucx_iface_attr_t *attr)
 {
@@ -175,8 +178,8 @@ static ucs_status_t iface_query(uct_iface_h uct_iface, ucx_iface_attr_t *attr)
     return status;
 }
 
-/* Bytes/s, from 2^26 to 2^33; never the last one again. Factors of two are
- * beyond what the core takes as no change. */
+/* Returns a bandwidth between 2^26 and 2^33 bytes/s that differs from the last
+ * one. The core treats small differences as equal, but not a factor of two. */
 static double new_bandwidth(faults_iface_t *iface)
 {
     unsigned step = 1 + (unsigned)(faults_draw(iface) >> 40) % 7;
@@ -240,7 +243,7 @@ static void mem_free(uct_iface_h uct_iface, const uct_allocated_memory_t *mem)
 
 /* ----------------------------------------------------------------- life -- */
 
-/* Opens the wrapped interface as the core opens ours. */
+/* Opens the wrapped interface in the same way as the core opens this one. */
 static ucs_status_t open_inner(faults_iface_t *iface, uct_md_h md,
                                const ucx_iface_open_args_t *args)
 {
@@ -282,7 +285,7 @@ ucs_status_t faults_iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
     memcpy(&iface->config, args->config, sizeof(iface->config));
     iface->random = (iface->config.seed + 1) * 0x9e3779b97f4a7c15ull +
                     atomic_fetch_add(&instance->num_opened, 1);
-    iface->random |= 1; /* never 0 */
+    iface->random |= 1; /* the generator needs a nonzero state */
     LIST_INIT(&iface->eps);
     LIST_INIT(&iface->broken);
     TAILQ_INIT(&iface->waiting);
@@ -342,5 +345,5 @@ void faults_iface_ops_fill(ucx_iface_ops_t *ops, const ucx_iface_ops_t *inner)
     ops->query     = iface_query;
     ops->ep_create = faults_ep_create;
     ops->flush     = iface_flush;
-    ops->progress  = iface_progress; /* required by wrap.c, too */
+    ops->progress  = iface_progress; /* wrap.c rejects a transport without it */
 }

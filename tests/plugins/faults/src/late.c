@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Late completions: the wrapped transport completes an operation of ours, and
- * the user's completion is called some rounds later, out of order where that is
+ * Late completions: when the wrapped transport completes an operation, the
+ * user's completion is called some rounds later, out of order where that is
  * allowed.
  */
 #include "faults.h"
@@ -14,8 +14,8 @@ static void op_free(faults_op_t *op)
     free(op);
 }
 
-/* The wrapped transport has completed it: the user's completion is called
- * later. */
+/* Called when the wrapped transport has completed an operation: schedules the
+ * call of the user's completion. */
 static void op_done(faults_op_t *op, ucs_status_t status)
 {
     op->done = 1;
@@ -133,7 +133,8 @@ static void tell_user(uct_completion_t *user, ucs_status_t status)
     }
 }
 
-/* Callbacks may add operations, but remove none. */
+/* The user's completions may start operations, but end none that is in the
+ * list. */
 unsigned faults_ops_complete(faults_iface_t *iface, int all)
 {
     unsigned count = 0;
@@ -150,7 +151,7 @@ unsigned faults_ops_complete(faults_iface_t *iface, int all)
         user   = op->user;
         status = op->done ? op->status : UCS_ERR_CANCELED;
         tell_user(user, status);
-        next = TAILQ_NEXT(op, link); /* one may have been added at the end */
+        next = TAILQ_NEXT(op, link); /* an operation may have been appended */
         op_free(op);
         ++count;
     }

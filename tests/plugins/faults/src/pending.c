@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Pending requests are called from progress, some rounds later, whether there
- * are send resources or not; one that fails is called again.
+ * Pending requests are called from progress, some rounds after they were added,
+ * whether or not there are send resources; a request that fails is called
+ * again.
  */
 #include "faults.h"
 
@@ -14,8 +15,7 @@ ucs_status_t faults_pending_add(uct_ep_h uct_ep, uct_pending_req_t *req,
     if ((ep->status != UCS_OK) ||
         (ep->starved && !ep->waits && faults_chance(iface, 0.25))) {
         ep->starved = 0;
-        return UCS_ERR_BUSY; /* resources are available, or sending returns the
-                              * error */
+        return UCS_ERR_BUSY; /* sending is possible, or returns the error */
     }
 
     ucx_pending_push(&ep->pending, req);
@@ -44,8 +44,8 @@ void faults_pending_purge(uct_ep_h uct_ep, uct_pending_purge_callback_t cb,
     ucx_pending_purge(&ep->pending, cb, arg);
 }
 
-/* Calls one endpoint's requests until one fails. Zero: the endpoint was
- * destroyed meanwhile. */
+/* Calls the requests of one endpoint until one fails. Returns zero if the
+ * endpoint was destroyed by a request. */
 static int dispatch_ep(faults_iface_t *iface, faults_ep_t *ep, unsigned *count)
 {
     uct_pending_req_t *req;
@@ -67,8 +67,8 @@ static int dispatch_ep(faults_iface_t *iface, faults_ep_t *ep, unsigned *count)
     return 1;
 }
 
-/* Serves the first `due` waiting endpoints: callbacks append others, and may
- * remove any. */
+/* Calls the requests of the endpoints that wait at the start of the call: a
+ * request may append endpoints to the list, and may remove any. */
 unsigned faults_pending_dispatch(faults_iface_t *iface)
 {
     unsigned count = 0, due = 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The entry point: describes the wrapped plugin's transport as ours.
+ * The entry point: returns a description of the wrapped plugin's transport
+ * under this plugin's name.
  */
 #include "faults.h"
 
@@ -8,7 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Descriptors are valid until the last core has called fini(). */
+/* Descriptors are kept until every core that has called the entry point has
+ * called fini(). */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static faults_instance_t *instances;
 static unsigned active;

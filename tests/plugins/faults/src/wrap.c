@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The wrapped plugin: its library is opened here, and its first transport is
- * described as ours. Domains are its own and are called directly; functions
- * with a component argument get the component that they know.
+ * The wrapped plugin: opens its library, and describes its first transport
+ * under this plugin's name. The core calls the functions of its memory domains
+ * directly. Functions with a component argument are called through this file,
+ * which passes the wrapped plugin's component.
  */
 #include "faults.h"
 
@@ -42,7 +43,7 @@ static const ucx_config_field_t own_fields[] = {
 
 enum { NUM_OWN = sizeof(own_fields) / sizeof(own_fields[0]) };
 
-/* Copies the part of a table that both sides know; the rest is zero. */
+/* Copies the part of a table that both versions have; the rest is zero. */
 static void copy_table(void *to, size_t size, const void *from)
 {
     size_t from_size;
@@ -62,7 +63,8 @@ static const ucx_component_t *inner_of(const ucx_component_t *component)
     return faults_container_of(component, faults_component_t, super)->inner;
 }
 
-/* The completed copy with its slots, of any version. */
+/* Returns the copy of the wrapped component, which has all slots of this
+ * version. */
 static const ucx_component_t *desc_of(const ucx_component_t *component)
 {
     return &faults_container_of(component, faults_component_t, super)
@@ -113,7 +115,8 @@ static ucs_status_t rkey_compare(const ucx_component_t *component, uct_rkey_t a,
 
 /* ----------------------------------------------------------- description -- */
 
-/* The wrapped transport's devices, of the kind that our manifest declares. */
+/* Returns the wrapped transport's devices, with the class that this plugin's
+ * manifest declares. */
 static ucs_status_t query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
                                   unsigned *num_p)
 {
@@ -130,7 +133,8 @@ static ucs_status_t query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
     return status;
 }
 
-/* Our variables, followed by the wrapped transport's. */
+/* Makes a table of this plugin's variables, followed by the wrapped
+ * transport's. */
 static ucs_status_t make_config(faults_instance_t *instance)
 {
     const ucx_config_table_t *inner = instance->inner_transport.config;
@@ -220,7 +224,7 @@ static const ucx_component_t *find_component(const ucx_plugin_t *plugin,
     return NULL;
 }
 
-/* Calls the wrapped plugin's entry point as a core would. */
+/* Calls the wrapped plugin's entry point, as a core does. */
 static ucs_status_t call_entry(faults_instance_t *instance,
                                const ucx_plugin_args_t *args, const char *path)
 {

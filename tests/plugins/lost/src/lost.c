@@ -18,7 +18,7 @@ static const ucx_host_t *host_of(const uct_cm_t *cm)
     return ((const local_instance_t *)cm->component)->host;
 }
 
-/* From progress: the address cannot be resolved. */
+/* Called from progress: reports that the address cannot be resolved. */
 static void give_up(void *arg)
 {
     lost_ep_t *ep                 = arg;
@@ -27,7 +27,7 @@ static void give_up(void *arg)
         .status     = UCS_ERR_UNREACHABLE,
     };
 
-    ep->resolve_cb(ep->user_data, &args); /* which may destroy it */
+    ep->resolve_cb(ep->user_data, &args); /* may destroy the endpoint */
 }
 
 static void lost_ep_destroy(uct_ep_h uct_ep)
@@ -85,7 +85,7 @@ static ucs_status_t lost_listen(uct_cm_h cm, const struct sockaddr *addr,
     return UCS_ERR_INVALID_ADDR; /* no address is local */
 }
 
-/* The counterpart of a function that never succeeds. */
+/* Never called, because no listener can be created. */
 static void lost_listener_destroy(uct_listener_h listener)
 {
     (void)listener;

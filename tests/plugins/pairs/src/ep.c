@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lifetime of endpoints: a socket name that the peer connects to, a connection
- * to the peer's, and closing both. */
+/* Lifetime of endpoints: a listening socket whose name is the endpoint's
+ * address, a connection to the peer's socket, and the end of both. */
 #include "pairs.h"
 
 #include <stdlib.h>
@@ -41,8 +41,9 @@ void pairs_ep_watch(pairs_ep_t *ep)
     }
 }
 
-/* The connection for sending. The other connection detects its end, and may
- * hold the peer's last messages. */
+/* Called for the connection for sending. If it has ended, the endpoint fails
+ * only after the other connection has been read, which may still contain the
+ * peer's last messages. */
 static void out_ready(poller_source_t *source, uint32_t events)
 {
     pairs_ep_t *ep = source->owner;
@@ -111,7 +112,7 @@ static void destroy(uct_ep_h super)
     if ((ep->state == PAIRS_FAILED) && !ep->is_told) {
         --iface->num_failed;
     }
-    ep->state   = PAIRS_FAILED; /* for our callers */
+    ep->state   = PAIRS_FAILED; /* callers check this state */
     ep->is_told = 1;
     close_all(ep);
     pairs_drop_answers(ep);
@@ -125,7 +126,7 @@ static ucs_status_t get_address(uct_ep_h super, uct_ep_addr_t *addr)
     return UCS_OK;
 }
 
-/* Connects to the peer's endpoint and sends our name. */
+/* Connects to the peer's endpoint, and sends this endpoint's name. */
 static ucs_status_t connect_out(pairs_ep_t *ep)
 {
     pairs_header_t header = {.kind = PAIRS_HELLO, .name = ep->name};
@@ -185,7 +186,7 @@ static int is_connected(uct_ep_h super, const uct_device_addr_t *dev_addr,
            (memcmp(&ep->peer, ep_addr, sizeof(ep->peer)) == 0);
 }
 
-/* The end of a connection is detected without a check. */
+/* The end of a connection is detected at once, so a check need not send. */
 static ucs_status_t check(uct_ep_h super, unsigned flags,
                           uct_completion_t *comp)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The interface: the endpoints' descriptors and failures. It has no address. */
+/* The interface: the sockets and the failures of its endpoints. An interface of
+ * this transport has no address. */
 #include "pairs.h"
 
 #include <stddef.h>
@@ -35,7 +36,7 @@ static int is_alive(const pairs_iface_t *iface, const pairs_ep_t *ep)
     return other != NULL;
 }
 
-/* The user may destroy the endpoint inside each call. */
+/* The called completions and the error handler may destroy the endpoint. */
 static unsigned tell_failures(pairs_iface_t *iface)
 {
     const ucx_host_t *host = local_host_of(iface->super.md);
@@ -57,7 +58,7 @@ static unsigned tell_failures(pairs_iface_t *iface)
     return count;
 }
 
-/* No endpoint waits for its peer. */
+/* Returns whether no endpoint waits for an answer, or has an answer to send. */
 static int is_idle(pairs_iface_t *iface)
 {
     pairs_ep_t *ep;
@@ -101,7 +102,8 @@ static ucs_status_t event_fd_get(uct_iface_h iface, int *fd_p)
     return UCS_OK;
 }
 
-/* The descriptor stays readable as long as there are events. */
+/* No arming is necessary: the descriptor stays readable as long as there are
+ * events. */
 static ucs_status_t event_arm(uct_iface_h super, unsigned events)
 {
     pairs_iface_t *iface = (pairs_iface_t *)super;

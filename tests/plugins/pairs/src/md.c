@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Registered memory: a list of ranges with random numbers as keys. Any thread
- * may register. */
+ * may register memory. */
 #include "pairs.h"
 
 #include <stddef.h>
@@ -78,8 +78,8 @@ static void region_free(pairs_region_t *region)
     free(region);
 }
 
-/* Maps the dmabuf of an emulated device: pages of a file, from its position
- * (tests/emulated). */
+/* Maps the dmabuf of an emulated device (tests/emulated): its descriptor is of
+ * a file, whose position is the start of the exported pages. */
 static int map_dmabuf(pairs_region_t *region,
                       const ucx_mem_reg_params_t *params)
 {
@@ -181,7 +181,8 @@ ucs_status_t pairs_rkey_unpack(const ucx_component_t *component,
     return UCS_OK;
 }
 
-/* Under the lock, so that the memory stays registered while it is copied. */
+/* Copies with the lock held, so that the memory stays registered during the
+ * copy. */
 int pairs_md_copy(pairs_md_t *md, uint64_t key, uint64_t address, void *data,
                   size_t length, int is_put)
 {

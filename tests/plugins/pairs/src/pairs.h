@@ -25,20 +25,20 @@ enum {
     PAIRS_MAX_DATA  = 8192, /* Bytes of a message, a put, a get */
     PAIRS_MAX_SHORT = 256,
     PAIRS_MAX_IOV   = 8,
-    PAIRS_MAX_OPS   = 16, /* Maximum number of gets and flushes of an
-                           * endpoint */
+    PAIRS_MAX_OPS   = 16, /* Gets and flushes in flight, of an endpoint */
 };
 
-/* Packets; each begins with this header. Both ends are on one host. */
+/* Kinds of packets. Each packet begins with a pairs_header_t; the comments name
+ * the members of it that are used. Both ends are on one host. */
 typedef enum {
-    PAIRS_HELLO,     /* the first: `name` of the sender's end */
+    PAIRS_HELLO,     /* first packet: `name` of the sender's endpoint */
     PAIRS_MESSAGE,   /* `am_id`; data */
     PAIRS_PUT,       /* `key`, `address`; data */
     PAIRS_GET,       /* `key`, `address`, `length` */
     PAIRS_GET_REPLY, /* data */
-    PAIRS_FLUSH,     /* answer when everything before is done */
+    PAIRS_FLUSH,     /* request to answer when all before it is done */
     PAIRS_FLUSHED,
-    PAIRS_REFUSED, /* answer to a put or get: invalid memory */
+    PAIRS_REFUSED, /* answer to a put or get of invalid memory */
 } pairs_kind_t;
 
 typedef struct pairs_header {
@@ -53,10 +53,10 @@ typedef struct pairs_header {
 
 _Static_assert(sizeof(pairs_header_t) == 40, "wire layout");
 
-/* A packed remote key. */
+/* A packed remote key, with a check value. */
 typedef struct pairs_rkey {
     uint64_t key;
-    uint64_t check; /* Check value of the key */
+    uint64_t check; /* detects an invalid key */
 } pairs_rkey_t;
 
 typedef struct pairs_region {
@@ -64,16 +64,16 @@ typedef struct pairs_region {
     uint64_t key;
     char *start;
     size_t length;
-    /** What `start` is in this process; for memory of a device, in a mapping
-     * of its dmabuf */
+    /** Address of the memory in this process; for device memory it is in a
+     * mapping of the dmabuf */
     char *bytes;
-    void *map; /* Or NULL */
+    void *map; /* The mapping of the dmabuf; NULL: host memory */
     size_t map_length;
 } pairs_region_t;
 
 typedef struct pairs_md {
-    uct_md_t super; /* First */
-    int zcopy;      /* Put and get need local memory that is registered */
+    uct_md_t super; /* First member */
+    int zcopy;      /* Put and get require registered local memory */
     pthread_mutex_t lock;
     pairs_region_t *regions;
 } pairs_md_t;
@@ -89,16 +89,19 @@ typedef struct pairs_config {
 struct pairs_ep;
 
 typedef struct pairs_iface {
-    uct_iface_t super; /* First */
-    int messages;      /* It also has active messages */
+    uct_iface_t super; /* First member */
+    int messages;      /* The interface supports active messages */
     poller_t poller;
     struct pairs_ep *eps;
-    unsigned num_failed;      /* Endpoints whose failure is not reported */
-    char *out;                /* Data of the packet being sent */
-    struct pairs_op *flushes; /* Of the interface: until all are idle */
+    /* Endpoints with a failure that is not reported yet */
+    unsigned num_failed;
+    char *out; /* Buffer for the data of the packet being sent */
+    /* Flushes of the interface; end when all are idle */
+    struct pairs_op *flushes;
 } pairs_iface_t;
 
-/* A get or a flush that waits for its answer; answers arrive in order. */
+/* A get or a flush that waits for its answer. Answers arrive in the order of
+ * the requests. */
 typedef struct pairs_op {
     struct pairs_op *next;
     pairs_kind_t answer;
@@ -123,18 +126,18 @@ typedef enum {
 } pairs_state_t;
 
 typedef struct pairs_ep {
-    uct_ep_t super; /* First */
+    uct_ep_t super; /* First member */
     poller_memory_t memory;
     struct pairs_ep *next;
     pairs_state_t state;
-    ucs_status_t status;       /* With FAILED */
-    int is_told;               /* ... and it was reported */
-    sock_name_t name;          /* Our address */
-    sock_name_t peer;          /* The peer's, when known */
+    ucs_status_t status;       /* Error, if the state is PAIRS_FAILED */
+    int is_told;               /* The error was reported to the user */
+    sock_name_t name;          /* This endpoint's address */
+    sock_name_t peer;          /* The peer's address, once it is known */
     poller_source_t *listener; /* Until the peer has connected */
-    poller_source_t *in;       /* For receiving */
-    poller_source_t *out;      /* For sending */
-    int is_greeted;            /* The peer's hello has arrived */
+    poller_source_t *in;       /* Connection for receiving */
+    poller_source_t *out;      /* Connection for sending */
+    int is_greeted;            /* The peer's HELLO has arrived */
     int is_dirty;              /* Puts since the last flush */
     pairs_op_t *ops, **ops_tail;
     unsigned num_ops;
@@ -156,7 +159,7 @@ ucs_status_t pairs_rkey_unpack(const ucx_component_t *component,
                                const void *buffer, size_t length,
                                ucs_sys_device_t sys_dev, uct_rkey_t *rkey_p,
                                void **handle_p);
-/* Copies to or from registered memory; zero: not registered. */
+/* Copies to or from registered memory. Returns zero if it is not registered. */
 int pairs_md_copy(pairs_md_t *md, uint64_t key, uint64_t address, void *data,
                   size_t length, int is_put);
 
@@ -170,7 +173,8 @@ ucs_status_t pairs_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
 /* Closes the connection. The next progress ends all operations and reports the
  * failure. */
 ucs_status_t pairs_ep_fail(pairs_ep_t *ep, ucs_status_t status);
-/* Monitors the connection for writing while a request waits. */
+/* Monitors the connection for writing while a pending request or an answer
+ * waits. */
 void pairs_ep_watch(pairs_ep_t *ep);
 
 /* send.c */
@@ -199,22 +203,25 @@ ucs_status_t pairs_pending_add(uct_ep_h ep, uct_pending_req_t *req,
                                unsigned flags);
 void pairs_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,
                          void *arg);
-/* Sends an answer now or when possible. Zero: out of memory. */
+/* Sends an answer, now or when it is possible. Returns zero if out of
+ * memory. */
 int pairs_answer(pairs_ep_t *ep, pairs_kind_t kind, const void *data,
                  size_t length);
-/* When sending may be possible: sends answers, then calls pending requests. */
+/* Called when sending may be possible: sends the waiting answers, then calls
+ * pending requests. */
 void pairs_send_more(pairs_ep_t *ep);
-/* Ends the outstanding operations. */
+/* Ends all outstanding operations with this status. */
 void pairs_end_ops(pairs_ep_t *ep, ucs_status_t status);
 void pairs_drop_answers(pairs_ep_t *ep);
-/* Removes the first outstanding operation if it expects such an answer. */
+/* Removes and returns the first outstanding operation if it expects this
+ * answer; otherwise returns NULL. */
 pairs_op_t *pairs_take_op(pairs_ep_t *ep, pairs_kind_t answer);
 void pairs_complete(pairs_op_t *op, ucs_status_t status);
 
 /* receive.c */
 void pairs_accept(poller_source_t *source, uint32_t events);
-/* The peer has connected: reads its HELLO message. An error if further data has
- * arrived. */
+/* Called when the peer has connected: reads its HELLO. Returns an error if
+ * other data has arrived. */
 ucs_status_t pairs_greet_early(pairs_ep_t *ep);
 
 #endif

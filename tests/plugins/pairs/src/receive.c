@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Receiving: the peer's connection and its packets. */
+/* Receiving: accepts the peer's connection and reads its packets. */
 #include "pairs.h"
 
 #include <stdlib.h>
@@ -51,7 +51,8 @@ static ucs_status_t serve_put(pairs_ep_t *ep, const pairs_header_t *header,
                                                       UCS_ERR_NO_MEMORY;
 }
 
-/* An unexpected answer violates the protocol. */
+/* Completes the operation that waits for this answer. An answer that no
+ * operation expects violates the protocol. */
 static ucs_status_t take_answer(pairs_ep_t *ep, pairs_kind_t kind,
                                 const void *data, size_t length)
 {
@@ -68,11 +69,11 @@ static ucs_status_t take_answer(pairs_ep_t *ep, pairs_kind_t kind,
         op->unpack(op->arg, data, length);
     }
     pairs_complete(op, UCS_OK);
-    pairs_send_more(ep); /* there is space for one more operation */
+    pairs_send_more(ep); /* now one more operation can be sent */
     return UCS_OK;
 }
 
-/* Anything but UCS_OK ends the connection. */
+/* Handles one packet. An error ends the connection. */
 static ucs_status_t serve(pairs_ep_t *ep, const pairs_header_t *header,
                           char *data, size_t length)
 {
@@ -113,7 +114,8 @@ static int is_hello(const pairs_ep_t *ep, const char *packet, ssize_t length)
            (memcmp(&header.name, &ep->peer, sizeof(ep->peer)) == 0);
 }
 
-/* Receives one packet; zero: there is none, or the connection has ended. */
+/* Receives one packet. Returns zero if there is none, or the connection has
+ * ended. */
 static int receive_one(pairs_ep_t *ep, poller_source_t *source)
 {
     size_t size  = sizeof(pairs_header_t) + PAIRS_MAX_DATA;
@@ -159,7 +161,8 @@ static void receive(poller_source_t *source, uint32_t events)
 
 /* -------------------------------------------------------- the connection -- */
 
-/* An endpoint accepts only the first connection. */
+/* Accepts the peer's connection. An endpoint accepts only the first
+ * connection. */
 void pairs_accept(poller_source_t *source, uint32_t events)
 {
     pairs_ep_t *ep   = source->owner;

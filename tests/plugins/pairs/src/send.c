@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sending: messages, put, get, flush, and answers to the peer's. */
+/* Sending: messages, put, get, flush, and answers to the peer's requests. */
 #include "pairs.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 /* ------------------------------------------------------------- packets -- */
 
-/* May a packet be sent just now? */
+/* Returns whether a packet can be sent now: UCS_OK or an error. */
 static ucs_status_t is_open(pairs_ep_t *ep)
 {
     const ucx_host_t *host = local_host_of(ep->super.iface->md);
@@ -37,7 +37,7 @@ static ucs_status_t send_packet(pairs_ep_t *ep, const pairs_header_t *header,
     return (status == UCS_OK) ? UCS_OK : UCS_ERR_CONNECTION_RESET;
 }
 
-/* Packs and sends; returns the number of bytes or an error. */
+/* Packs and sends data; returns the number of bytes or an error. */
 static ssize_t send_packed(pairs_ep_t *ep, const pairs_header_t *header,
                            uct_pack_callback_t pack_cb, void *arg)
 {
@@ -138,7 +138,7 @@ ssize_t pairs_put_bcopy(uct_ep_h super, uct_pack_callback_t pack_cb, void *arg,
     return length;
 }
 
-/* The registered local memory of an operation. */
+/* Returns the address of the registered local memory of an operation. */
 static char *local_bytes(const uct_iov_t *iov)
 {
     const pairs_region_t *region = iov->memh;
@@ -146,7 +146,8 @@ static char *local_bytes(const uct_iov_t *iov)
     return region->bytes + ((char *)iov->buffer - region->start);
 }
 
-/* The socket has taken the data: the operation is complete. */
+/* The operation is complete when this call returns, because the socket has
+ * copied the data. */
 ucs_status_t pairs_put_zcopy(uct_ep_h super, const uct_iov_t *iov,
                              size_t iovcnt, uint64_t remote_addr,
                              uct_rkey_t rkey, uct_completion_t *comp)
@@ -205,7 +206,7 @@ void pairs_end_ops(pairs_ep_t *ep, ucs_status_t status)
     }
 }
 
-/* Sends a request; the operation is queued until the answer. */
+/* Sends a request, and queues the operation until the answer arrives. */
 static ucs_status_t ask(pairs_ep_t *ep, const pairs_header_t *header,
                         const pairs_op_t *pattern)
 {
@@ -297,7 +298,7 @@ ucs_status_t pairs_flush(uct_ep_h super, unsigned flags, uct_completion_t *comp)
     return status;
 }
 
-/* Everything is executed in the order of sending. */
+/* The peer executes all packets in the order of sending. */
 ucs_status_t pairs_fence(uct_ep_h ep, unsigned flags)
 {
     (void)ep;

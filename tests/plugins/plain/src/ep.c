@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The endpoint: one connection to the peer's interface. Nothing is received on
- * it but its end. */
+/* The endpoint: one connection to the peer's interface, only for sending: all
+ * that can be received is its end. */
 #include "plain.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static plain_iface_t *iface_of(uct_ep_h ep)
     return (plain_iface_t *)ep->iface;
 }
 
-/* The next progress reports the failure. */
+/* Marks the endpoint as failed; the next progress reports the failure. */
 static ucs_status_t fail(plain_ep_t *ep)
 {
     plain_iface_t *iface = iface_of(&ep->super);
@@ -27,7 +27,7 @@ static ucs_status_t fail(plain_ep_t *ep)
     return UCS_ERR_CONNECTION_RESET;
 }
 
-/* Monitors the end always, and writability while requests wait. */
+/* Monitors the connection for its end, and for writing while requests wait. */
 static void watch(plain_ep_t *ep)
 {
     if (ep->source != NULL) {
@@ -63,7 +63,8 @@ static ssize_t am_bcopy(uct_ep_h super, uint8_t id, uct_pack_callback_t pack_cb,
         return UCS_ERR_CONNECTION_RESET;
     }
     if (!sock_is_writable(ep->source->fd)) {
-        /* packing cannot be undone; progress detects a lost peer */
+        /* the message is packed, which cannot be undone: report no error here,
+         * progress will detect the lost peer */
         return UCS_ERR_NO_RESOURCE;
     }
 
@@ -75,7 +76,8 @@ static ssize_t am_bcopy(uct_ep_h super, uint8_t id, uct_pack_callback_t pack_cb,
     return fail(ep);
 }
 
-/* Everything sent is in the kernel. */
+/* A completed send has passed its data to the kernel: there is nothing to wait
+ * for. */
 static ucs_status_t flush(uct_ep_h super, unsigned flags,
                           uct_completion_t *comp)
 {
@@ -131,7 +133,8 @@ static void destroy(uct_ep_h super)
     poller_free(&iface->poller, ep, &ep->memory);
 }
 
-/* Does the caller give lengths other than ours? */
+/* Returns whether the caller passes addresses whose lengths are not those of
+ * this transport. */
 static int is_cut(const uct_ep_params_t *params)
 {
     return ((params->field_mask & UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH) &&

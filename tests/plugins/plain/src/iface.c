@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The interface: peers that know its name connect to it and send. */
+/* The interface: peers connect to the socket whose name is its address, and
+ * send. */
 #include "plain.h"
 
 #include <stddef.h>
@@ -11,7 +12,8 @@
 
 enum { MESSAGES_A_ROUND = 16 };
 
-/* Seconds to wait for a lost peer's last messages while others send. */
+/* Seconds to wait for the last messages of a lost peer while messages of other
+ * peers arrive. */
 static const double LAST_WORDS_TIME = 1;
 
 /* A connection from a peer's endpoint. */
@@ -57,7 +59,8 @@ static void close_conn(plain_conn_t *conn)
     poller_free(&conn->iface->poller, conn, &conn->memory);
 }
 
-/* The first byte of a message is its identifier. */
+/* Receives messages from one connection. The first byte of a message is its
+ * id. */
 static void receive(poller_source_t *source, uint32_t events)
 {
     plain_conn_t *conn   = source->owner;
@@ -68,7 +71,8 @@ static void receive(poller_source_t *source, uint32_t events)
 
     (void)events;
     for (i = 0; i < MESSAGES_A_ROUND; ++i) {
-        /* a handler may send, which uses the interface's buffer */
+        /* a separate buffer: a handler may send, and sending uses the
+         * interface's buffer */
         char *message = malloc(1 + iface->seg_size);
 
         if (message == NULL) {
@@ -125,8 +129,8 @@ static plain_ep_t *find_lost(const plain_iface_t *iface)
     return ep;
 }
 
-/* Messages that a peer sent before it ended may still wait on another
- * connection than the one that reported its end. */
+/* Returns whether messages that a lost peer sent before its end may still wait
+ * on another connection than the one that reported the end. */
 static int has_last_words(const plain_iface_t *iface, const plain_ep_t *ep)
 {
     const ucx_host_t *host = local_host_of(iface->super.md);
@@ -143,7 +147,7 @@ static int has_last_words(const plain_iface_t *iface, const plain_ep_t *ep)
     return 0;
 }
 
-/* The user may destroy the endpoint inside the call. */
+/* The error handler may destroy the endpoint. */
 static unsigned tell_failures(plain_iface_t *iface)
 {
     const ucx_host_t *host = local_host_of(iface->super.md);
@@ -269,7 +273,8 @@ static int is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args)
             (args->iface_addr_length == sizeof(sock_name_t)));
 }
 
-/* Everything sent is in the kernel. */
+/* A completed send has passed its data to the kernel: there is nothing to wait
+ * for. */
 static ucs_status_t iface_flush(uct_iface_h iface, unsigned flags,
                                 uct_completion_t *comp)
 {

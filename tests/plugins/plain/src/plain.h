@@ -24,24 +24,24 @@ struct plain_ep;
 struct plain_conn;
 
 typedef struct plain_iface {
-    uct_iface_t super; /* First */
+    uct_iface_t super; /* First member */
     size_t seg_size;
     poller_t poller;
-    sock_name_t name; /* Our address */
+    sock_name_t name; /* This interface's address */
     poller_source_t *listener;
     struct plain_conn *conns; /* Connections for receiving */
     struct plain_ep *eps;
-    unsigned num_failed; /* Endpoints whose failure is not reported */
+    unsigned num_failed; /* Endpoints with a failure that is not reported yet */
     char *buffer;        /* For the message being sent or received */
 } plain_iface_t;
 
 typedef struct plain_ep {
-    uct_ep_t super; /* First */
+    uct_ep_t super; /* First member */
     poller_memory_t memory;
     struct plain_ep *next;
     poller_source_t *source; /* Connected to the peer; NULL: lost */
-    double lost_at;          /* Time of the loss; seconds */
-    int is_told;             /* ... and it was reported */
+    double lost_at;          /* Time of the loss, in seconds */
+    int is_told;             /* The loss was reported to the user */
     ucx_pending_queue_t pending;
 } plain_ep_t;
 
