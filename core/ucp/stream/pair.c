@@ -97,8 +97,7 @@ static ucp_stream_t *make(ucp_stream_worker_t *streams,
     return stream;
 }
 
-/* Removes the peer's key from the table: later data with this key is
- * dropped. */
+/* Removes the peer's key from the table: later data with it is dropped. */
 static void forget_key(ucp_stream_worker_t *streams, ucp_stream_t *stream)
 {
     if ((stream->peer_key != 0) &&
@@ -151,8 +150,7 @@ static int is_wanted(ucp_ep_h ep)
     return (ep->worker->context->features & UCP_FEATURE_STREAM) != 0;
 }
 
-/* Sets *number_p to the number of endpoints to worker `uuid` that were created
- * before this one, and counts this one. */
+/* *number_p: endpoints to worker `uuid` that were created before this one. */
 static ucs_status_t next_number(ucp_stream_worker_t *streams, uint64_t uuid,
                                 uint64_t *number_p)
 {
