@@ -76,6 +76,16 @@ other_end()
     echo $((($1 - 1 ^ 1) + 1))
 }
 
+# preempt: from here on this shell and its programs run on one processor with the
+# idle policy, and the kernel preempts them in the middle of system calls. A thread
+# of the kernel that such a call wakes then runs before the call continues.
+preempt()
+{
+    mount -t debugfs debugfs /sys/kernel/debug 2>/dev/null
+    echo full >/sys/kernel/debug/sched/preempt || return 1
+    taskset -p 1 $$ >/dev/null && chrt -i -p 0 $$
+}
+
 # run_program SECONDS LIBRARY FOLDER 'PROGRAM ARG...': runs a program, with LIBRARY
 # preloaded unless empty. Reports whether the program has ended with 0.
 run_program()

@@ -98,6 +98,12 @@ static void link_late(ib_cm_link_t *link)
     }
 }
 
+/* Returns the earlier one of two times, of which 0 means none. */
+static double earlier(double a, double b)
+{
+    return ((a == 0) || ((b != 0) && (b < a))) ? b : a;
+}
+
 /* Returns the next deadline in the list, 0 for none. */
 static double check_deadlines(ib_link_t *list, double now)
 {
@@ -108,15 +114,15 @@ static double check_deadlines(ib_link_t *list, double now)
     for (node = list->next; node != list; node = following) {
         following = node->next;
         link      = ib_container_of(node, ib_cm_link_t, node);
-        if (link->deadline == 0) {
-            continue;
-        }
-        if (link->deadline <= now) {
+        if ((link->deadline != 0) && (link->deadline <= now)) {
             link_late(link);
             following = list->next; /* The user may have changed the list */
-        } else if ((next == 0) || (link->deadline < next)) {
-            next = link->deadline;
+            continue;
         }
+        if ((link->nudge_at != 0) && (link->nudge_at <= now)) {
+            ib_cm_link_nudge(link);
+        }
+        next = earlier(earlier(next, link->deadline), link->nudge_at);
     }
     return next;
 }

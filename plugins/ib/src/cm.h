@@ -159,6 +159,9 @@ typedef struct ib_cm_link {
     ib_cm_ep_t *ep;
     ib_cm_listener_t *listener; /* In the states UNKNOWN and REQUESTED */
     double deadline;            /* 0: no deadline */
+    /* iWARP, ASKED: time of the next ib_cm_link_nudge(), 0 for none, and the
+     * delay before it */
+    double nudge_at, nudge_delay;
 } ib_cm_link_t;
 
 enum ib_cm_ep_flags {
@@ -227,6 +230,10 @@ int ib_cm_link_take(ib_cm_link_t *link);
 ucs_status_t ib_cm_link_adopt(ib_cm_link_t *link, ib_cm_t *cm);
 ucs_status_t ib_cm_link_send(ib_cm_link_t *link, enum ib_cm_kind kind,
                              const void *priv, size_t length);
+/* Posts an RDMA write of 0 bytes on an iWARP connection whose peer has not
+ * replied to REQUEST: software iWARP of Linux (siw) processes data that has arrived while it
+ * was accepting the connection only when more data arrives. */
+void ib_cm_link_nudge(ib_cm_link_t *link);
 /* Polls the link's completions. Returns 0 if the link is now REQUESTED and has
  * another owner. */
 int ib_cm_link_poll(ib_cm_link_t *link);

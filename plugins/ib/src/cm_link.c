@@ -26,6 +26,7 @@ enum {
 };
 
 static const double LINGER_TIME = 2.0;
+static const double FIRST_NUDGE = 0.01;
 
 /* --- Buffers -------------------------------------------------------------- */
 
@@ -236,6 +237,7 @@ void ib_cm_link_close(ib_cm_link_t *link)
     }
     link->ep       = NULL;
     link->listener = NULL;
+    link->nudge_at = 0;
     link->deadline = link->cm->host->time() + LINGER_TIME;
     ib_cm_link_set_state(link, IB_CM_ST_LINGERING);
     ib_cm_timer_set(link->cm, link->deadline);
@@ -312,6 +314,18 @@ static void fill_device(const ib_cm_link_t *link, ib_wire_device_t *dev)
     }
 }
 
+static int is_iwarp(const ib_cm_link_t *link)
+{
+    return link->id->verbs->device->transport_type == IBV_TRANSPORT_IWARP;
+}
+
+static void plan_nudge(ib_cm_link_t *link, double delay)
+{
+    link->nudge_delay = delay;
+    link->nudge_at    = link->cm->host->time() + delay;
+    ib_cm_timer_set(link->cm, link->nudge_at);
+}
+
 ucs_status_t ib_cm_link_send(ib_cm_link_t *link, enum ib_cm_kind kind,
                              const void *priv, size_t length)
 {
@@ -354,7 +368,32 @@ ucs_status_t ib_cm_link_send(ib_cm_link_t *link, enum ib_cm_kind kind,
     }
     link->small_sent += !is_large;
     ++link->unsent;
+    if ((kind == IB_CM_REQUEST) && is_iwarp(link)) {
+        plan_nudge(link, FIRST_NUDGE);
+    }
     return UCS_OK;
+}
+
+void ib_cm_link_nudge(ib_cm_link_t *link)
+{
+    struct ibv_send_wr wr = {
+        .wr_id      = LINK_SEND,
+        .opcode     = IBV_WR_RDMA_WRITE,
+        .send_flags = IBV_SEND_SIGNALED,
+    };
+    struct ibv_send_wr *bad;
+
+    /* The send queue has an entry for it if nothing else is outstanding. */
+    if ((link->unsent == 0) && (ibv_post_send(link->id->qp, &wr, &bad) == 0)) {
+        ++link->unsent;
+    }
+    /* The server's user may reply much later. The peer's device has accepted the
+     * connection by the time at which a connection attempt ends. */
+    if (link->nudge_delay < link->cm->config.timeout) {
+        plan_nudge(link, 2 * link->nudge_delay);
+    } else {
+        link->nudge_at = 0;
+    }
 }
 
 /* --- Receiving ------------------------------------------------------------ */
@@ -388,6 +427,7 @@ static int received(ib_cm_link_t *link, unsigned index, size_t length)
 {
     const ib_cm_msg_t *msg = (ib_cm_msg_t *)buffer_of(link, 0, index);
 
+    link->nudge_at = 0;
     if (is_bad(link, msg, length)) {
         if (link->ep != NULL) {
             ib_cm_ep_lost(link->ep, UCS_ERR_CONNECTION_RESET);

@@ -114,6 +114,8 @@ enum {
     /* iWARP: this side connects, and has to send RC_AM_HELLO; without
      * RC_EP_JOINING it may do so */
     RC_EP_GREETS    = 1 << 14,
+    /* iWARP: RC_AM_HELLO was sent, and no read has completed since */
+    RC_EP_UNHEARD   = 1 << 15,
 };
 
 struct rc_ep {
@@ -165,6 +167,10 @@ struct rc_iface {
     ib_port_t port;
     ib_watch_t watch;
     rc_join_t *join; /* iWARP only */
+    /* iWARP: timer of rc_nudge_run(), and the delay for which it is set, 0 if it
+     * is not */
+    int nudge_fd;
+    double nudge_delay;
     /* Random: identifies the interface in the addresses of its endpoints; 0:
      * immediate data is not possible (iWARP) */
     uint64_t token;

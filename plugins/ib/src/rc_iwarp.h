@@ -15,6 +15,11 @@
  * copies from the addresses of another process, or the connection fails.
  * Therefore short sends and writes are inline, and there are no short reads.
  *
+ * rc_nudge.c: siw accepts a connection in two steps, a reply to the peer, and a
+ * change of the socket's handlers. It does not process data that arrives between
+ * them until more data arrives. The side that has connected therefore repeats an
+ * RDMA write of 0 bytes until the peer's device has answered its first read.
+ *
  * rc_linger.c: a flush reads from the peer, so that the side that closes first
  * waits for the other:
  *
@@ -41,6 +46,11 @@ static inline void rc_iwarp_prepare(const rc_iface_t *iface,
         wr->send_flags |= IBV_SEND_INLINE;
     }
 }
+
+/* Called when the endpoint has sent RC_AM_HELLO. */
+void rc_nudge_begin(rc_iface_t *iface, rc_ep_t *ep);
+/* Called in progress when the timer has expired, and at any other time. */
+void rc_nudge_run(rc_iface_t *iface);
 
 ucs_status_t rc_order_open(const rc_iface_t *iface, rc_ep_t *ep);
 void rc_order_close(rc_ep_t *ep);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/timerfd.h>
 #include <ucs/sys/event_set.h>
 #include <unistd.h>
 
@@ -34,7 +35,8 @@ _Static_assert(sizeof(rc_join_intro_t) == 20, "wire format");
 struct rc_join {
     struct rdma_event_channel *channel;
     struct rdma_cm_id *listener;
-    int epoll_fd; /* Monitors the event channel, edge-triggered */
+    /* Monitors the event channel and rc_iface_t.nudge_fd, edge-triggered */
+    int epoll_fd;
     ucx_async_id_t async_id;
     unsigned is_queued; /* Accessed atomically: rc_join_run() is queued */
     uint16_t port;
@@ -158,6 +160,7 @@ void rc_join_greet(rc_ep_t *ep)
     }
     rc_wr_inline(&wr, IBV_WR_SEND, &sge, 1);
     if ((iface->cq_free > 0) && (rc_post(iface, ep, &wr, 1) == UCS_OK)) {
+        rc_nudge_begin(iface, ep);
         established(ep);
     } else {
         rc_link_remove(&ep->waiting);
@@ -235,6 +238,7 @@ void rc_join_run(void *arg)
         rdma_ack_cm_event(next);
         join_event(iface, &event);
     }
+    rc_nudge_run(iface);
 }
 
 /* Service thread. Reading the edge makes the descriptor not readable until the
@@ -292,14 +296,18 @@ static int join_listen(rc_iface_t *iface, rc_join_t *join)
     return 0;
 }
 
-static int join_watch(rc_join_t *join)
+static int join_watch(rc_iface_t *iface, rc_join_t *join)
 {
     struct epoll_event event = {.events = EPOLLIN | EPOLLET};
     int flags                = fcntl(join->channel->fd, F_GETFL);
 
-    join->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    return ((join->epoll_fd >= 0) &&
-            (fcntl(join->channel->fd, F_SETFL, flags | O_NONBLOCK) == 0)) ?
+    join->epoll_fd  = epoll_create1(EPOLL_CLOEXEC);
+    iface->nudge_fd = timerfd_create(CLOCK_MONOTONIC,
+                                     TFD_NONBLOCK | TFD_CLOEXEC);
+    return ((join->epoll_fd >= 0) && (iface->nudge_fd >= 0) &&
+            (fcntl(join->channel->fd, F_SETFL, flags | O_NONBLOCK) == 0) &&
+            (epoll_ctl(join->epoll_fd, EPOLL_CTL_ADD, iface->nudge_fd,
+                       &event) == 0)) ?
                epoll_ctl(join->epoll_fd, EPOLL_CTL_ADD, join->channel->fd,
                          &event) :
                -1;
@@ -328,10 +336,11 @@ ucs_status_t rc_join_open(rc_iface_t *iface)
     if (join == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    iface->join    = join;
-    join->epoll_fd = -1;
-    join->channel  = rdma_create_event_channel();
-    if ((join->channel != NULL) && (join_watch(join) == 0) &&
+    iface->join     = join;
+    join->epoll_fd  = -1;
+    iface->nudge_fd = -1;
+    join->channel   = rdma_create_event_channel();
+    if ((join->channel != NULL) && (join_watch(iface, join) == 0) &&
         (join_listen(iface, join) == 0) && (join_words(iface, join) == 0)) {
         status = host->async_add_fd(iface->super.worker, join->epoll_fd,
                                     UCS_EVENT_SET_EVREAD, on_events, iface,
@@ -362,6 +371,9 @@ void rc_join_close(rc_iface_t *iface)
     }
     if (join->epoll_fd >= 0) {
         close(join->epoll_fd);
+    }
+    if (iface->nudge_fd >= 0) {
+        close(iface->nudge_fd);
     }
     if (join->mr != NULL) {
         ibv_dereg_mr(join->mr);

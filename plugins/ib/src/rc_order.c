@@ -61,6 +61,7 @@ void rc_order_fence(rc_ep_t *ep)
 static void read_done(const rc_iface_t *iface, rc_ep_t *ep)
 {
     --ep->num_reads;
+    ep->state &= (uint16_t)~RC_EP_UNHEARD;
     if ((ep->num_reads == 0) ||
         (!(ep->state & RC_EP_FENCE) && (ep->num_reads < max_reads(iface)))) {
         ep->state &= (uint16_t) ~(RC_EP_FENCE | RC_EP_HELD);
