@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Holds the public headers to the C ABI of UCX 1.20 on 64-bit Linux: sizes,
- * offsets, constants and function types. It is a compile-time test; there is
- * nothing to run. A failing assertion names what has moved.
+ * Compares the public headers with the C ABI of UCX 1.20 on 64-bit Linux:
+ * sizes, offsets, constants and function types. This file is only compiled,
+ * never run: a failing static assertion names the difference.
  */
 #include <pthread.h>
 #include <stddef.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Expectations of the programs that use the headers: main() returns faults != 0. */
+/* Checks in the programs that use the headers. A failed check is counted in
+ * `faults`, and main() returns whether there was one. */
 #ifndef ABI_EXPECT_H
 #define ABI_EXPECT_H
 

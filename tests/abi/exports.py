@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compares what the drop-in libraries export with the facts of the ABI: nothing
-is missing, and nothing goes beyond them without a reason.
+"""Compares the symbols that the drop-in libraries export with the known ABI: no
+symbol may be missing, and each additional symbol needs a stated reason.
 
 Usage: exports.py NM FUNCTIONS.TXT PUBLIC.TXT MODULE=DROP-IN:CORE...
 """
 import subprocess
 import sys
 
-# Exported by files of core/compat, not by a forward; and why.
+# Symbols that files of core/compat define, instead of forwarding them to the
+# core; with the reason.
 OWN = {
     'ucs_memtrack_allocated': 'io_demo tells of its memory by it',
     'ucs_memtrack_releasing': 'io_demo tells of its memory by it',
@@ -26,7 +27,8 @@ OWN = {
 
 
 def own_names(module):
-    # the end of all classes is the one name without its library's
+    # void_class, the base of all classes, is the only name without a library's
+    # prefix
     return {name for name in OWN if name.startswith(module + '_') or
             (name == 'void_class' and module == 'ucs')}
 
@@ -37,15 +39,16 @@ def tables(names):
 
 
 def read_facts(path):
-    """name -> 'exported' or 'inline'."""
+    """Returns a dict: name -> 'exported' or 'inline'."""
     with open(path, encoding='ascii') as stream:
         rows = [line.split() for line in stream if line.strip()]
     return {name: kind for _, kind, name in rows}
 
 
 def read_public(path):
-    """[(name, reason)]; the reason 'public' is being in a public header. The first
-    paragraph is about the file."""
+    """Returns a list of (name, reason). The reason 'public' means that a public
+    header declares the name. The first paragraph of the file describes the
+    file."""
     names = []
     with open(path, encoding='ascii') as stream:
         for paragraph in stream.read().strip().split('\n\n')[1:]:
@@ -60,7 +63,7 @@ def read_public(path):
 def exported(nm, library):
     output = subprocess.run([nm, '-D', '--defined-only', library], check=True,
                             stdout=subprocess.PIPE, text=True).stdout
-    # "address kind name" or "address kind name@@VERSION"
+    # a line is "address kind name" or "address kind name@@VERSION"
     return {line.split()[2].split('@')[0] for line in output.splitlines()
             if line.split()[1] != 'A' and
             not line.split()[2].startswith('__odr_asan.')} # of sanitizers
@@ -89,7 +92,8 @@ def compare_libraries(nm, module, libraries, facts, public):
         yield f'{name}: lib{module} does not export it'
     for name in sorted(dropin - wanted - own):
         yield f'{name}: lib{module} exports it, and nobody says why'
-    # the core has what the headers declare, and what the forwards go to
+    # the core must export what the headers declare, and the functions to which
+    # the drop-in libraries forward
     for name in sorted(((wanted & facts.keys()) | tables(own) |
                         {'core_' + name for name in wanted}) - core):
         yield f'{name}: lib{module}-core does not export it'

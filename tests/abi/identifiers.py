@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What programs take from the public headers, as C and as C++.
+"""Checks the names that programs use of the public headers, in C and in C++.
 
     identifiers.py headers INCLUDE LIST COMPILER...
-        every header of the list, and every other one, compiles alone; what the
-        list says of it is visible
+        each header compiles when it is included alone, and defines the names
+        that the list contains for it
     identifiers.py uses LIST SOURCE
         the source uses every name of the list
 """
@@ -14,7 +14,8 @@ import sys
 import tempfile
 
 STANDARDS = {'c': ['gnu99', 'gnu11'], 'c++': ['gnu++11', 'gnu++17']}
-# Macros that other libraries define, too; of the second standard.
+# Macros that other libraries define as well; they are defined before the header
+# in the second standard of each language.
 DEFINED_BEFORE = {
     'c': '#define BEGIN_C_DECLS\n#define END_C_DECLS\n',
     'c++': '#define BEGIN_C_DECLS extern "C" {\n#define END_C_DECLS }\n'
@@ -22,7 +23,7 @@ DEFINED_BEFORE = {
 
 
 def read_list(path):
-    """header -> [(kind, name)]"""
+    """Returns a dict: header -> [(kind, name)]."""
     entries = {}
     with open(path, encoding='ascii') as stream:
         for line in stream:
@@ -33,7 +34,7 @@ def read_list(path):
 
 
 def text_for(header, names):
-    """A source that does not compile if something is missing."""
+    """Returns a source that does not compile if a name is missing."""
     lines = [f'#include <{header}>']
     for kind, name in names:
         if kind == 'macro':
@@ -43,7 +44,7 @@ def text_for(header, names):
             lines.append(f'typedef char has_tag_{name}[sizeof(struct {name})];')
         else:
             lines.append(f'typedef __typeof__({name}) *use_{name};')
-    # again: the guard holds
+    # a second inclusion must have no effect
     lines.append(f'#include <{header}>')
     return '\n'.join(lines) + '\n'
 

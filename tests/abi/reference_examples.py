@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compiles the reference's example programs, as they are, against our headers, as
-C and as C++, and runs each between two processes.
+"""Compiles the unchanged example programs of the reference implementation with
+our headers, as C and as C++, and runs each between two processes.
 
 Usage: reference_examples.py INCLUDE CC CXX FOLDER:LIBRARY...
 
 The programs come from the package libucx-dev; they are not part of this project.
-They are C: as C++ they need -fpermissive with the reference's headers as well,
-since they assign pointers to void. Exit codes: 0 good, 1 not, 77 not to be told
-here.
+They are written in C: as C++ they need -fpermissive, also with the reference's
+headers, because they assign pointers to void to other pointers. Exit codes: 0
+passed, 1 failed, 77 skipped.
 """
 import os
 import socket
@@ -19,7 +19,8 @@ import time
 FOLDER = '/usr/share/doc/libucx-dev/examples'
 PATIENCE = 60
 
-# program, arguments of both sides, of the client, whether the server ends
+# program, arguments of both sides, arguments of the client, does the server
+# end?
 RUNS = [
     ('ucp_hello_world', [], ['-n', '127.0.0.1'], True),
     ('ucp_hello_world', ['-w'], ['-n', '127.0.0.1'], True),
@@ -45,7 +46,8 @@ def free_port():
 
 
 def is_listening(port):
-    """Asks the kernel: a connection would be taken for the client."""
+    """Reads the kernel's tables: the server would take a connection as its
+    client."""
     for table in ('/proc/net/tcp', '/proc/net/tcp6'):
         if os.path.exists(table):
             with open(table, encoding='ascii') as stream:
@@ -58,7 +60,7 @@ def is_listening(port):
 
 
 def run(binary, both, client_only, server_ends):
-    """Returns what went wrong, or None."""
+    """Returns a description of the failure, or None."""
     port = free_port()
     command = [binary, '-p', str(port)] + both
     with tempfile.TemporaryFile('w+') as output:
@@ -70,7 +72,7 @@ def run(binary, both, client_only, server_ends):
                 if server.poll() is not None or time.monotonic() > end:
                     output.seek(0)
                     return 'the server does not listen:\n' + output.read()
-                time.sleep(0.01)  # nothing tells when it listens
+                time.sleep(0.01)  # the server prints nothing when it listens
             client = subprocess.run(command + client_only, check=False,
                                     capture_output=True, text=True,
                                     timeout=PATIENCE)
@@ -93,7 +95,7 @@ def run(binary, both, client_only, server_ends):
 
 
 def compile_all(include, compiler, flags, libraries, folder):
-    """Returns the binaries by name."""
+    """Compiles all programs; returns the path of each binary by name."""
     binaries = {}
     for name in {row[0] for row in RUNS}:
         binary = os.path.join(folder, name + '_' + os.path.basename(compiler))
@@ -122,7 +124,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for compiler, flags in ((cc, ['-x', 'c', '-std=gnu11']),
                                 (cxx, ['-x', 'c++', '-fpermissive'])):
-            # "-x" must not hold for the libraries
+            # "-x" must not apply to the libraries, which follow
             binaries = compile_all(include, compiler, flags,
                                    ['-x', 'none'] + libraries, folder)
             for name, both, client_only, server_ends in RUNS:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compiles a program for one compiler, links it with libraries, runs it, and checks
-what it logs.
+"""Compiles a program with one compiler, links it with libraries, runs it, and
+checks its log messages.
 
 Usage: run_uses.py INCLUDE SOURCE COMPILER FOLDER:LIBRARY...
 """
@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 STANDARDS = {'c': ['gnu99', 'gnu11'], 'c++': ['gnu++11', 'gnu++17']}
-# what each program logs, in this order
+# the expected log messages of each program, in this order
 LOGGED = {'uses.c': [r'uses\.c:\d+ +USES +WARN +shown 1$',
                      r'uses\.c:\d+ +USES +ERROR dispatched too$',
                      r'uses\.c:\d+ +UCX +WARN +of the library$',
@@ -46,7 +46,8 @@ def main():
     faults = 0
     with tempfile.TemporaryDirectory() as folder:
         for standard in STANDARDS[language]:
-            # position-dependent code holds copies of the libraries' tables
+            # a position-dependent program contains copies of the libraries'
+            # tables
             for place in (['-fPIE', '-pie'], ['-fno-PIE', '-no-pie']):
                 binary = os.path.join(folder, 'uses')
                 subprocess.run([compiler, '-x', language, '-std=' + standard,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Uses everything of identifiers.txt once, as programs do, and looks at what
- * comes of it. identifiers.py compiles it as C and as C++, and runs it; it also
- * looks for names of the list that are missing here.
+ * Uses every name of identifiers.txt once, as programs do, and checks the
+ * results. run_uses.py compiles this file as C and as C++, and runs it;
+ * identifiers.py checks that no name of the list is missing here.
  */
 #include "expect.h"
 

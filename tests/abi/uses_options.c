@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Uses the headers of options and profiles that programs include by
- * themselves, as programs do, and checks what comes of it. run_uses.py compiles
- * it as C and as C++, and runs it.
+ * Uses the headers for options and profiles, as programs that include only
+ * these headers do, and checks the results. run_uses.py compiles this file as C
+ * and as C++, and runs it.
  */
 #include "expect.h"
 
@@ -43,7 +43,7 @@ typedef struct {
 
 static const char *color_names[] = {"red", "green", "blue", NULL};
 
-/* A type of the program's own. */
+/* An option type that the program defines. */
 static int letter_read(const char *buf, void *dest, const void *arg)
 {
     (void)arg;
@@ -144,7 +144,7 @@ static void check_defaults(const my_opts_t *opts)
     EXPECT(opts->letter == 'q');
 }
 
-/* The options as text, to be freed. */
+/* Returns the options as text; the caller frees it. */
 static char *printed(const my_opts_t *opts, int flags, const char *filter)
 {
     char *text = NULL;
@@ -212,7 +212,8 @@ static void check_variables(ucs_config_global_list_entry_t *entry)
 {
     my_opts_t opts;
 
-    setenv("APP_UCC_MY_COUNT", "1", 1); /* the most special one counts */
+    /* the most specific prefix has priority */
+    setenv("APP_UCC_MY_COUNT", "1", 1);
     setenv("UCC_MY_COUNT", "2", 1);
     setenv("UCC_MY_NUMBER", "3", 1);
     setenv("APP_UCC_NUMBER", "4", 1);
@@ -232,7 +233,7 @@ static void check_variables(ucs_config_global_list_entry_t *entry)
     unsetenv("UCC_MY_COLOR");
 }
 
-/* Functions that no field calls by itself here. */
+/* Functions that no field of this program's tables calls. */
 static void check_functions(const my_opts_t *opts)
 {
     ucs_config_names_array_t names;
@@ -325,7 +326,8 @@ static void profile_places(int rounds)
     UCS_PROFILE_CTX_NAMED_CALL_VOID(profile, "outer", profiled_wait, 2000);
 }
 
-/* What the profile says of a location by name: its count, and its time. */
+/* Finds the location `name` in the text of a profile; returns its count, and in
+ * *total_p its time. */
 static unsigned long profile_count(const char *text, const char *type,
                                    const char *name, unsigned long *total_p)
 {
@@ -359,7 +361,7 @@ static int profile_records(const char *text)
     return count;
 }
 
-/* Profiles, and returns the file. */
+/* Records a profile of several rounds and reads the file into `text`. */
 static void profile_run(unsigned mode, size_t max_size, int rounds, char *text,
                         size_t max)
 {
@@ -385,7 +387,7 @@ static void use_profile(void)
     static char text[65536];
     unsigned long total, outer;
 
-    profile_places(1); /* no context: nothing happens */
+    profile_places(1); /* profiling is not enabled: no effect */
     profile_run(UCS_BIT(UCS_PROFILE_MODE_ACCUM), 0, 10, text, sizeof(text));
     EXPECT(profile_count(text, "sample", "passed", &total) == 10);
     EXPECT(profile_count(text, "scope-end", "profiled_sum", &total) == 10);
@@ -397,11 +399,11 @@ static void use_profile(void)
     EXPECT(strstr(text, "uses_options.c:") != NULL);
     EXPECT(profile_records(text) == 0);
 
-    /* 6 records a round, and 4 at the end */
+    /* each round writes 6 records, and the end 4 */
     profile_run(UCS_BIT(UCS_PROFILE_MODE_LOG), 1 << 16, 3, text, sizeof(text));
     EXPECT(profile_records(text) == 22);
     EXPECT(strstr(text, "\nlost 0\n") != NULL);
-    EXPECT(strstr(text, " 7 2\n") != NULL); /* the last request */
+    EXPECT(strstr(text, " 7 2\n") != NULL); /* of the last request */
     profile_run(UCS_BIT(UCS_PROFILE_MODE_LOG), 200, 3, text, sizeof(text));
     EXPECT((profile_records(text) > 0) && (profile_records(text) < 22));
     EXPECT(strstr(text, "\nlost 0\n") == NULL);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Uses the headers of classes, locks and pools that programs include by
- * themselves, as programs do, and checks what comes of it. run_uses.py compiles
- * it as C and as C++, and runs it.
+ * Uses the headers for classes, locks and pools, as programs that include only
+ * these headers do, and checks the results. run_uses.py compiles this file as C
+ * and as C++, and runs it.
  */
 #include "expect.h"
 
@@ -21,7 +21,7 @@
 
 /* ---- ucs/type/class.h ---- */
 
-/* What the classes below did: one letter each. */
+/* The calls of the classes below: one letter for each. */
 static char class_calls[32];
 
 static void class_call(char letter)
@@ -106,7 +106,7 @@ static int calls_were(const char *calls)
     return same;
 }
 
-/* Does the check end the process? */
+/* Returns whether the check of the class ends the process. */
 static int check_kills(ucs_status_t status, void *obj)
 {
     pid_t child = fork();
@@ -207,7 +207,7 @@ static void use_atomic(void)
 typedef struct {
     ucs_spinlock_t lock;
     ucs_recursive_spinlock_t recursive;
-    long plain, counted; /* not atomic: the locks keep them right */
+    long plain, counted; /* not atomic: protected by the locks */
 } locked_t;
 
 static void *lock_thread(void *arg)
@@ -270,7 +270,7 @@ static void use_spinlock(void)
     pthread_join(threads[0], &result);
     EXPECT(result == &locked);
 
-    /* destroyed and used again */
+    /* a destroyed lock can be initialised again */
     ucs_spin_unlock(&locked.lock);
     ucs_recursive_spin_unlock(&locked.recursive);
     ucs_spinlock_destroy(&locked.lock);

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs each case of cases.txt in a process and a folder of its own, and compares
-what the library says, line by line, and what it returns.
+"""Runs each case of cases.txt in a new process and a new folder. Compares the
+messages of the library line by line, and the result that the program prints.
 
-Usage: run_cases.py PROGRAM CASES [--only TEXT] [--show]. --show prints what
-is said instead of judging it, in the form that CASES has.
+Usage: run_cases.py PROGRAM CASES [--only TEXT] [--show]. --show prints the
+messages in the format of CASES instead of comparing them.
 """
 import argparse
 import os
@@ -14,9 +14,9 @@ import sys
 import tempfile
 
 LEVELS = ('fatal', 'error', 'warn', 'diag', 'info')
-# "[time] [host:pid:tid] place UCX WARN text"
+# "[time] [host:pid:tid] file:line UCX WARN text"
 LINE = re.compile(r'^\[[^\]]*\] \[[^\]]*\]\s+\S+:\d+\s+\S+\s+([A-Z]+)\s+(.*)$')
-# seconds for a case
+# time limit of a case in seconds
 TIMEOUT = 60 * float(os.environ.get('TEST_TIME_FACTOR', '1'))
 SETTINGS = ('env', 'file', 'appfile', 'mode', 'arg')
 
@@ -31,7 +31,7 @@ class Case:
 
 
 def read_cases(path):
-    """The file's own comment says what its lines mean."""
+    """Reads the cases. A comment in the file describes its format."""
     cases = []
     with open(path, encoding='utf-8') as stream:
         for number, line in enumerate(stream, 1):
@@ -71,7 +71,8 @@ def environment(case, folder):
 
 
 def write_lines(path, lines):
-    """"\\xNN" in a line is that byte; the last line ends like the others."""
+    """Writes the lines. "\\xNN" in a line becomes that byte; the last line also
+    ends with a newline."""
     if lines:
         with open(path, 'wb') as stream:
             for line in lines:
@@ -81,7 +82,7 @@ def write_lines(path, lines):
 
 
 def run(program, case):
-    """Returns the messages and the end that came."""
+    """Runs a case; returns its messages and its result."""
     with tempfile.TemporaryDirectory() as folder:
         write_lines(os.path.join(folder, 'ucx.conf'), case.settings['file'])
         write_lines(os.path.join(folder, 'app.conf'), case.settings['appfile'])
@@ -104,8 +105,8 @@ def run(program, case):
 
 
 def relevant(messages, case):
-    """What is more talkative than a warning is compared only where a case asks
-    for a level of messages, and then only whether it is among them."""
+    """Returns the messages that are compared. Messages below the level of a
+    warning are compared only if the case lists them."""
     strict = [m for m in messages if not m.startswith(('diag ', 'info '))]
     wanted = [m for m in case.messages if m.startswith(('diag ', 'info '))]
     return strict + [m for m in wanted if m in messages]

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Opens the library with given settings and prints how far it got: the subject
- * of tests of messages, by the public API only.
+ * Opens the library with the given settings and prints the last step that was
+ * reached: the program that the tests of messages run. It uses only the public
+ * API.
  *
- *   try_settings [prefix=APP] [file=PATH] [set=NAME=VALUE]... [peer=TLS] [listen]
+ *   try_settings [prefix=APP] [file=PATH] [set=NAME=VALUE]... [peer=TLS]
+ * [listen]
  *
- * "listen" also connects by socket address; "peer" connects to another worker
- * with transports of its own. Prints "STEP STATUS" of the first step that
- * failed, or of the last one. The library's messages go to its log.
+ * "listen" also creates a listener; "peer" connects to a second worker that has
+ * only the transports TLS, instead of to the worker itself. Prints "STEP
+ * STATUS" of the first step that failed, or else of the last one. The messages
+ * of the library go to its log.
  */
 #include <ucp/api/ucp.h>
 
@@ -31,7 +34,7 @@ static int is_option(const char *arg, const char *name, const char **value_p)
     return 1;
 }
 
-/* set=NAME=VALUE */
+/* Applies a setting NAME=VALUE to the configuration. */
 static ucs_status_t modify(ucp_config_t *config, const char *setting)
 {
     const char *equals = strchr(setting, '=');
@@ -66,7 +69,8 @@ static void refuse(ucp_conn_request_h request, void *arg)
     ucp_listener_reject(*listener, request);
 }
 
-/* An endpoint to another worker, or to itself, which any transport supports. */
+/* Connects to another worker, or to the worker itself, which every transport
+ * supports. */
 static outcome_t connect_to(ucp_worker_h worker, ucp_worker_h peer)
 {
     outcome_t outcome      = {"endpoint", UCS_OK};
@@ -100,7 +104,7 @@ static outcome_t connect_to(ucp_worker_h worker, ucp_worker_h peer)
     return outcome;
 }
 
-/* To a worker that has only these transports. */
+/* Connects to a second worker that has only the transports `tls`. */
 static outcome_t connect_to_peer(ucp_worker_h worker, const char *tls)
 {
     ucp_params_t params = {
@@ -137,7 +141,8 @@ static outcome_t connect_to_peer(ucp_worker_h worker, const char *tls)
     return outcome;
 }
 
-/* Connects to an unused port of the loopback device. */
+/* Creates a listener at an unused port of the loopback device, and destroys
+ * it. */
 static outcome_t listen_to_nobody(ucp_worker_h worker)
 {
     ucp_listener_h listener    = NULL;
@@ -203,7 +208,8 @@ static outcome_t run(ucp_config_t *config, const char *peer_tls, int argc,
     return outcome;
 }
 
-/* The constant's name, which is stable, unlike texts. */
+/* Returns the name of the constant, which does not change, unlike the text of a
+ * status. */
 static const char *status_name(ucs_status_t status)
 {
     switch (status) {

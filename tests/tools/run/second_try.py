@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A failed test counts as passed only if it passes at the second try and its
-first one proved no fault, and is shown in either case.
+"""A failed test counts as passed only if it passes at the second run, and if its
+first run did not prove a fault (such as a crash or a data race). It is shown
+in either case.
 
 usage: second_try.py AGAIN TOTALS"""
 
@@ -13,7 +14,7 @@ import tempfile
 
 PASSES, FAILS = ["true"], ["false"]
 
-# name, result, status, output, what runs then, what it comes to
+# name, result, exit status, output, command of the second run, expected verdict
 CASES = [
     ("good", "OK", 0, "", FAILS, "passed"),
     ("absent", "SKIP", 77, "no such device", PASSES, "skipped"),

@@ -33,7 +33,8 @@ def check(condition, what):
 
 
 def run(*arguments, code=0, env=None, timeout=60 * FACTOR):
-    """Output and messages of ucx_info; it has to exit with `code`."""
+    """Runs ucx_info, which must exit with `code`; returns its output and
+    messages."""
     whole = dict(os.environ, **(env or {}))
     done = subprocess.run([TOOL] + list(arguments), env=whole, timeout=timeout,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -53,7 +54,7 @@ def run_json(*arguments, **keywords):
 
 
 def expect_lines(text, patterns):
-    """Every pattern matches a whole line, in this order."""
+    """Checks that each pattern matches a whole line, in this order."""
     lines = text.splitlines()
     at = 0
     for pattern in patterns:
@@ -206,7 +207,7 @@ def test_layout():
                        r"# +4096 bytes: \d+\.\d\d\d MB/s"])
     out, _ = run("-T")
     expect_lines(out, [r"# System topology:"])
-    # several at once: in the order of the help
+    # several options at once: the output is in the order of the help
     out, _ = run("-dv")
     check(out.index("Library version") < out.index("Memory domain"),
           "-dv is out of order")
@@ -271,7 +272,8 @@ def test_json():
 
 # --------------------------------------------------------------- options --
 
-# Scripts use these letters of other implementations, too, for the same.
+# Scripts use these letters with other implementations as well, with the same
+# meaning.
 LETTERS = {"v": "version", "d": "devices", "b": "build", "y": "types",
            "s": "system", "c": "config", "C": "comment", "a": "all",
            "f": "full", "p": "context", "w": "worker", "e": "endpoint",
@@ -329,9 +331,9 @@ def test_options():
                        r"# UCP endpoint ?",
                        r"# +message size: estimated time, bandwidth",
                        r"# +8: \d+\.\d\d\d usec, \d+\.\d MB/sec"])
-    # which must not get into JSON
+    # the estimates must not be printed into JSON
     run_json("-e", "-u", "t", "-f", env={"UCX_PROTO_INFO": "y"})
-    # without -f they go where other messages go
+    # without -f they are logged like other messages
     out, err = run("-e", "-u", "t", env={"UCX_PROTO_INFO": "y"})
     check("tag_send" in err, "no tables in the log: %s" % err)
     check(not re.search(r"^tag_send ", out, re.M), "in the output: %s" % out)
@@ -348,7 +350,7 @@ def test_options():
 # ---------------------------------------------------------------- errors --
 
 ERRORS = [
-    # arguments, exit code, what the message says
+    # arguments, exit code, pattern of the message
     ([], 2, r"nothing to show"),
     (["--json"], 2, r"nothing to show"),
     (["-q"], 2, r"unknown option -q"),
@@ -400,10 +402,11 @@ def test_errors():
         check(re.search(pattern, err), "ucx_info %s says\n%s%s" % (
             " ".join(arguments), out, err))
         check(code != 2 or not out, "%s prints %s" % (arguments, out))
-    # in JSON a failure is an answer without that member, and the exit code
+    # in JSON, the member of a step that failed is missing, and the exit code is
+    # not 0
     answer = run_json("-v", "-e", "-u", "t", "-A", "foo", code=1)
     check("version" in answer and "endpoint" not in answer, "%s" % answer)
-    # nowhere to write
+    # an output that cannot be written
     with open("/dev/full", "w", encoding="ascii") as full:
         done = subprocess.run([TOOL, "-d"], stdout=full,
                               stderr=subprocess.PIPE, check=False)
@@ -446,7 +449,7 @@ def test_config():
                                                  "UCX_TLS": "tcp"})
     check(variables(out)["MINE_UCX_TLS"] == "self", "--prefix: %s" % out)
 
-    # what -c prints can be read back
+    # the output of -c is a valid configuration file
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "ucx.conf"), "w",
                   encoding="utf-8") as conf:
@@ -454,7 +457,8 @@ def test_config():
         out, _ = run("-c", env={"UCX_CONFIG_DIR": folder})
         check(variables(out)["UCX_NUM_EPS"] == "23", "read back: %s" % out)
 
-    # of a plugin that cannot be loaded it tells, and shows the others'
+    # for a plugin that cannot be loaded -c prints a message, and the variables
+    # of all others
     sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..",
                                     "integration"))
     import lazy_loading as lazy
@@ -465,7 +469,7 @@ def test_config():
         for name in lazy.DECOYS:
             check("%s cannot be loaded" % name in err, "of %s: %s" % (name, err))
 
-    # a bad value is an error that names it
+    # an invalid value is an error, and the message names the variable
     _, err = run("-c", code=1, env={"UCX_NUM_EPS": "nonsense"})
     check("UCX_NUM_EPS" in err, "a bad value: %s" % err)
 
@@ -487,7 +491,8 @@ def lanes(out):
 
 
 def start_listener(where, *arguments, wrapper=()):
-    """A waiting ucx_info, and its port; returns when it waits."""
+    """Starts a ucx_info that waits for a peer; returns it and its port when it
+    waits."""
     listener = subprocess.Popen(
         list(wrapper) + [TOOL, "-e", "--listen=" + where] + list(arguments),
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -499,7 +504,8 @@ def start_listener(where, *arguments, wrapper=()):
 
 
 def start_local(features):
-    """The same at a free port of this machine, and where that is."""
+    """Starts a listener at a free port of this machine; returns it and its
+    address."""
     listener, port = start_listener("127.0.0.1:0", "-u", features)
     return listener, "127.0.0.1:%d" % port
 
@@ -529,14 +535,14 @@ def test_peers():
     check(lanes(out) and lanes(out) == lanes(theirs),
           "lanes of the two ends: %s and %s" % (lanes(out), lanes(theirs)))
 
-    # other features: both ends say so
+    # different features: both ends report this
     listener, where = start_local("r")
     _, err = run("-e", "-u", "t", "--connect", where, code=1)
     check("same letters" in err, "other features: %s" % err)
     _, err = finish(listener, 1)
     check("same letters" in err, "other features: %s" % err)
 
-    # strangers: noise, silence that ends, a length that is none
+    # strangers: invalid data, a closed connection, an invalid length
     hello = b"ucxinfo1" + (1).to_bytes(8, "little")
     for noise in [b"GET / HTTP/1.0\r\n\r\n" + b"x" * 64, b"",
                   hello + (2 ** 60).to_bytes(8, "little"),
@@ -554,7 +560,7 @@ def test_peers():
         _, err = finish(listener, 1)
         check(err.strip(), "nothing is said of %s" % noise)
 
-    # a peer that dies in between
+    # a peer that disconnects during the exchange
     listener, port = start_listener("127.0.0.1:0", "-u", "t")
     stranger = socket.create_connection(("127.0.0.1", port))
     stranger.recv(24)
@@ -574,7 +580,7 @@ def netns(name, *command):
 
 
 def wait_for_carrier(name, cable):
-    """A cable carries nothing before both of its ends are up."""
+    """Waits until the cable is up: it transfers nothing before both ends are up."""
     end = time.monotonic() + 20 * FACTOR
     while "state UP" not in subprocess.run(
             ["ip", "-n", name, "link", "show", "dev", cable], check=True,
@@ -583,7 +589,8 @@ def wait_for_carrier(name, cable):
 
 
 def test_hosts():
-    """Two network namespaces joined by a cable: as good as two machines."""
+    """Creates two network namespaces that are connected by a virtual cable, in
+    place of two machines."""
     if os.geteuid() != 0 or not shutil.which("ip"):
         print("no root or no ip here: there is but one machine")
         sys.exit(SKIPPED)
@@ -607,7 +614,7 @@ def test_hosts():
                   ip("-n", name, "link", "set", "lo", "up"), "a link")
         for name, cable in zip(names, cables):
             wait_for_carrier(name, cable)
-        # they share the memory of one machine, which is not to count
+        # without shared memory, because both namespaces are on one machine
         os.environ["UCX_TLS"] = "tcp"
         listener, port = start_listener("", "-u", "t",
                                         wrapper=netns(names[0]))
@@ -630,7 +637,7 @@ def test_hosts():
 # --------------------------------------------------------------- loading --
 
 def test_loading():
-    """Nothing is loaded that is not shown."""
+    """Only the plugins that are shown are loaded."""
     sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..",
                                     "integration"))
     import lazy_loading as lazy
@@ -638,7 +645,7 @@ def test_loading():
     if not lazy.can_trace():
         sys.exit(SKIPPED)
     root = tempfile.mkdtemp()
-    # a leak checker cannot work while it is traced
+    # the leak checker does not work in a process that is traced
     env = dict(os.environ, UCX_PLUGIN_PATH=root,
                ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") +
                ":detect_leaks=0")
@@ -652,7 +659,8 @@ def test_loading():
         lazy.make_plugins(root, TCP_FOLDER, lazy.find_tcp(TCP_FOLDER))
         for index, (arguments, expected) in enumerate(cases):
             prefix = os.path.join(root, "trace-%d-" % index)
-            # a decoy's code does not know its name: an error is no matter
+            # the code of a decoy plugin does not match its manifest: ignore the
+            # error
             subprocess.run(["strace", "-ff", "-y", "-o", prefix, "-e",
                             "trace=mmap", TOOL] + arguments.split(), env=env,
                            stdout=subprocess.DEVNULL,
@@ -665,8 +673,8 @@ def test_loading():
 
 
 def test_opens():
-    """No file of a plugin is opened more often than it has to be: a start is
-    made of such calls."""
+    """No file of a plugin is opened more often than necessary, because such
+    calls make a start slow."""
     sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "..",
                                     "integration"))
     import lazy_loading as lazy
@@ -677,7 +685,8 @@ def test_opens():
     env = dict(os.environ, UCX_PLUGIN_PATH=root,
                ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") +
                ":detect_leaks=0")
-    # arguments, opens of each manifest, of a library, of that of tcp
+    # arguments, number of opens of each manifest, of each library, of the
+    # library of tcp
     cases = [("-v", 0, 0, 0), ("-b -y -s -T", 0, 0, 0), ("-c", 1, 2, 2),
              ("-c -t tcp", 1, 1, 2), ("-d -D self", 1, 1, 1),
              ("-d -t tcp", 1, 1, 2),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""ucx_perftest: what people type, what they get, and what strangers cannot do.
+"""ucx_perftest: command lines and output, and peers that violate the protocol.
 
     cases.py PROGRAM CASE"""
 
@@ -20,7 +20,7 @@ from common import FACTOR, Tool, UCP_TESTS, end, expect
 
 SHORT = ("-n", "100", "-w", "10")
 
-# Words, exit status, and what the message must say.
+# Arguments, exit status, and a part of the message.
 MISTAKES = [
     ("-t tag_lta", 2, "did you mean tag_lat"),
     ("-t nonsense", 2, "-h shows them"),
@@ -99,7 +99,8 @@ def write(folder, name, text):
 
 
 def batch(tool):
-    """Two files: each line of one with each line of the other."""
+    """Two batch files: each line of the first is run with each line of the
+    second."""
     with tempfile.TemporaryDirectory() as folder:
         tests = write(folder, "tests", "# those that count\n\nlat -t tag_lat\n"
                       "bw  -t tag_bw -O 4\n")
@@ -122,7 +123,8 @@ def batch(tool):
             expect(status == 2 and place in err, "its place: " + err)
         status, out, err = tool.run("--self-fork", "-b", sizes)
         expect(status == 2 and "small" in err, "no test named: " + err)
-        # One that is not possible leaves a gap; the others run.
+        # A test that is not possible leaves a gap in the table; the other tests
+        # are run.
         gap = write(folder, "gap", "no -t ucp_fadd -s 3\nyes -t tag_lat\n")
         status, out, err = tool.run("--self-fork", "-b", gap, "-f", *SHORT)
         expect(status == 3 and "4 or 8 bytes" in err and "yes" in out,
@@ -130,7 +132,7 @@ def batch(tool):
 
 
 def files(tool):
-    """What is written for programs, and the table for people."""
+    """The output for programs (JSON, CSV), and the table for users."""
     with tempfile.TemporaryDirectory() as folder:
         paths = [os.path.join(folder, name) for name in ("a.json", "a.csv")]
         out = tool.good("--self-fork", "-t", "tag_lat", "--sweep", "1:64",
@@ -149,7 +151,7 @@ def files(tool):
                    "the histogram has all")
             expect(abs(float(row["overall_us"]) - one["time_us"]["overall"]) <
                    0.001, "both have the same time")
-            # one way of a ping-pong: two messages an iteration
+            # the time is that of one direction: an iteration has two messages
             rate = 1e6 / one["time_us"]["overall"]
             expect(abs(one["messages_per_second"] / rate - 1) < 0.01,
                    "rate and time agree")
@@ -180,7 +182,7 @@ STRANGE = [
     frame(2, b"t tag_lat\n"),
 ]
 
-# After a proper greeting.
+# Sent after a valid greeting.
 ASKED = [
     frame(2, b""), frame(2, b"t tag_lat"), frame(2, b"t nothing\n"),
     frame(2, b"t tag_lat\nn 0\n"), frame(2, b"t tag_lat\ns 99999999999999g\n"),
@@ -197,7 +199,8 @@ ASKED = [
 
 
 def say(sock, data):
-    """Nobody has to hear it to its end."""
+    """Sends data; the peer may close the connection before it has read
+    everything."""
     try:
         sock.sendall(data)
         sock.shutdown(socket.SHUT_WR)
@@ -208,7 +211,7 @@ def say(sock, data):
 
 
 def shower(port, data):
-    """Says it, hears what comes, and goes."""
+    """Connects, sends data, and reads until the peer closes."""
     with socket.create_connection(("127.0.0.1", int(port))) as sock:
         sock.settimeout(30 * FACTOR)
         say(sock, data)
@@ -233,7 +236,7 @@ def strangers(tool):
            "nothing that a terminal obeys: %r" % err)
     expect("does not speak the protocol" in err and "version 9" in err,
            "strangers are told of: " + err)
-    # and a client among strangers
+    # a client whose server violates the protocol
     with socket.create_server(("127.0.0.1", 0)) as listener:
         for answer in STRANGE:
             client = tool.start("127.0.0.1", "-p",
@@ -267,14 +270,15 @@ def gone(tool):
         killed(tool, victim, "-t", "tag_lat", "-E", "sleep")
     killed(tool, "server", "-t", "ucp_am_bw", "-T", "2", "-e")
     killed(tool, "server", "-t", "am_lat", "-x", "tcp", "-d", "lo")
-    # An operation that needs the other side is not waited for for ever.
+    # An operation that needs the other side fails instead of waiting for ever.
     status, _, err = tool.run("--self-fork", "-t", "ucp_get", "-o", *SHORT)
     expect(status == 1 and "leave -o out" in err, "-o: %d %s" % (status, err))
 
 
 def wrong(tool):
-    """A sender that does not check sends zeros: a receiver that does sees."""
-    # Proven from the outside: a proxy that turns --check off for the client.
+    """A sender without --check sends zeros: a receiver with --check detects this."""
+    # The client runs without --check. A proxy between the two processes adds it
+    # to the test's description, which the server receives.
     server, port = tool.serve()
     client = tool.start("127.0.0.1", "-p", port, "-t", "tag_lat", "--check",
                         *SHORT)
@@ -296,7 +300,8 @@ def wrong(tool):
 
 
 def relay(inner, outer):
-    """Passes frames on, and adds `check` to the test's description."""
+    """Passes frames between the two connections, and adds `check` to the
+    description of the test."""
     waiting = {inner: b"", outer: b""}
     while waiting:
         for sock in list(waiting):
@@ -343,7 +348,7 @@ def ipv6(tool):
 
 
 def threads(tool):
-    """Each thread measures; one line at the end is for all of them."""
+    """Each thread measures; one line at the end is for all threads."""
     out = tool.good("--self-fork", "-t", "tag_bw", "-T", "3", "-M", "multi",
                     "--json", "-", *SHORT)
     result = json.loads(out)["results"][0]

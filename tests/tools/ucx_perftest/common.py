@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Running ucx_perftest in tests: with a bound, and with both outputs kept."""
+"""Runs ucx_perftest in tests, with a time limit, and keeps its standard output
+and standard error."""
 
 import os
 import re
@@ -34,7 +35,7 @@ class Tool:
         return done.returncode, done.stdout, done.stderr
 
     def good(self, *words):
-        """Its output; the run succeeds, and has nothing to complain about."""
+        """Returns the output of a run that must succeed and print no message."""
         status, out, err = self.run(*words)
         expect(status == 0 and err == "", "%s: status %d\n%s%s" %
                (" ".join(words), status, out, err))
@@ -47,7 +48,7 @@ class Tool:
                                 universal_newlines=True)
 
     def serve(self, *words):
-        """A server, and the port that it waits at."""
+        """Starts a server; returns it and the port at which it waits."""
         server = self.start("-p", "0", *words)
         line = server.stdout.readline()
         found = re.search(r"at port (\d+)", line)
@@ -56,7 +57,8 @@ class Tool:
 
 
 def end(process):
-    """Waits for a process that was started, bounded."""
+    """Waits for a started process, with a time limit; returns its status and
+    outputs."""
     try:
         out, err = process.communicate(timeout=BOUND)
     except subprocess.TimeoutExpired:

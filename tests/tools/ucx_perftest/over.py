@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""ucx_perftest: every test over one transport, two processes, contents
-checked.
+"""ucx_perftest: runs every test over one transport, with two processes, and
+checks the contents of messages.
 
     over.py PROGRAM TRANSPORT ucp|variants|uct"""
 
@@ -13,7 +13,7 @@ from common import Tool, UCP_TESTS, UCT_TESTS, expect
 SHORT = ("-n", "200", "-w", "30", "--check")
 DEVICES = {"posix": "memory", "tcp": "lo"}
 
-# What changes how messages go, and what they look like.
+# Tests with options that change how messages are sent or what they contain.
 VARIANTS = """
 tag_lat -T 2
 tag_bw -T 2 -M multi -s 100000
@@ -67,7 +67,8 @@ cswap -s 4
 
 
 def run(tool, words):
-    """A result that was really measured: as many as asked for, none wrong."""
+    """Runs a test; the result must have the requested number of iterations and no
+    wrong contents."""
     result = json.loads(tool.good("--self-fork", "-t", *words, "--json", "-"))
     result = result["results"][0]
     wanted = int(words[words.index("-n") + 1]) * result["threads"]
@@ -100,7 +101,8 @@ def variants(tool, _):
 
 
 def uct(tool, transport):
-    """What a transport lacks is refused by name, and nothing else is."""
+    """Tests that the transport does not support are rejected with its name; all
+    others are run."""
     place = ["-x", transport, "-d", DEVICES[transport]]
     ran = 0
     for line in UCT_TESTS + UCT_VARIANTS:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks that core/ucs/config/VARIABLES.md tells what the registry knows, and
-that every variable of the reference is either here or known to be without
-effect.
+"""Checks that core/ucs/config/VARIABLES.md agrees with the variables of the
+library and the plugins, and that every variable of the reference either exists
+or is listed as having no effect.
 
 Usage: check_table.py LISTER CONFIG_FOLDER REFERENCE_NAMES [--update]
 """
@@ -41,9 +41,10 @@ WORDS_HEAD = '''\
 
 
 def registry(lister):
-    """Yields (title, name, also, value, default, help) in the order of the
-    tables. The lines of an option are: help, Value, Default, perhaps Also, then
-    NAME=VALUE; a table begins by a title between two empty comments."""
+    """Yields (title, name, other name, value, default, help) in the order of the
+    tables. The comment lines of an option are its help, Value, Default and
+    perhaps Also; the line NAME=VALUE follows. A table begins with a title
+    between two empty comments."""
     text = subprocess.run([lister], check=True, text=True,
                           stdout=subprocess.PIPE,
                           env={'PATH': os.environ['PATH'], 'HOME': '/nonexistent',
@@ -109,7 +110,7 @@ def grouped(foreign, kind):
 
 
 def check_names(entries, foreign, reference):
-    """Returns how many names are nowhere, or at two places."""
+    """Returns the number of names that are listed nowhere, or in two places."""
     ours = {entry[1][4:] for entry in entries}
     ours |= {entry[2][4:] for entry in entries if entry[2]}
     known = [name for kind, name, _ in foreign if kind == 'variable']

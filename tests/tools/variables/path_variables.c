@@ -92,7 +92,7 @@ static int load_plugins(void)
     ucp_config_t *config;
     unsigned count, i;
 
-    /* the library's own are registered afterwards */
+    /* this call registers the variables of the library itself */
     if (ucp_config_read(NULL, NULL, &config) != UCS_OK) {
         return 0;
     }

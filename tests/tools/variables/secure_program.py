@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs a set-user-ID program of root as another user, who sets every variable
-that names a path. No file may appear in the folder that they name, the settings
-of the user's own ucx.conf must not count, and each ignored variable is warned
-of. The same program without the privilege obeys, so that the test cannot pass
-because nothing happens at all.
+that names a path. No file may be created in the folder that the variables
+name, the user's own ucx.conf must have no effect, and a warning must name each
+ignored variable. The same program without the privilege must use the
+variables, which shows that the test can detect an effect.
 
 Usage: secure_program.py PROGRAM PLUGIN_FOLDER...
 
-Needs root, and a mount namespace of its own: there the plugins lie in
-/etc/ucx/plugins.d, since such a program takes no UCX_PLUGIN_PATH.
-Exit codes: 0 good, 1 not, 77 it cannot be told here.
+Needs root, and a separate mount namespace: there the plugins are in
+/etc/ucx/plugins.d, because a set-user-ID program ignores UCX_PLUGIN_PATH. Exit
+codes: 0 passed, 1 failed, 77 skipped.
 """
 import glob
 import os
@@ -37,7 +37,7 @@ def skip(reason):
 
 
 def enter_namespace():
-    """Runs this again where mounts are private and /etc is a copy."""
+    """Runs this script again in a mount namespace in which /etc is a copy."""
     if os.geteuid() != 0:
         skip('only root can make a set-user-ID program of root')
     if not shutil.which('unshare'):
@@ -52,7 +52,8 @@ def enter_namespace():
 
 
 def install(folder, program, plugin_folders):
-    """Returns the set-user-ID copy; the plugins are the administrator's."""
+    """Installs the plugins in the administrator's folder, and copies the program,
+    which becomes set-user-ID later; returns the copy's path."""
     etc = os.path.join(folder, 'etc')
     shutil.copytree('/etc', etc, symlinks=True)
     plugins = os.path.join(etc, 'ucx', 'plugins.d')
@@ -83,15 +84,15 @@ def run(program, drop):
 
 
 def watch(program, drop):
-    """Returns the result, and whether any file came or went in the folder, also
-    one that was removed again: the folder's time of change tells."""
+    """Runs the program. Returns the result, and whether the folder's modification
+    time has changed: then a file was created or removed there."""
     before = os.stat(drop).st_mtime_ns
     done = run(program, drop)
     return done, os.stat(drop).st_mtime_ns != before
 
 
 def check_plain(program, drop):
-    """Without the privilege the variables and the file count."""
+    """Without the privilege, the variables and the file must have an effect."""
     done, changed = watch(program, drop)
     if not done.stdout.startswith('plain'):
         yield 'the plain copy is not plain: ' + done.stdout
@@ -138,7 +139,7 @@ def main():
             if name != 'ucx.conf':
                 os.remove(os.path.join(drop, name))
 
-        # now only root can write there
+        # from here on only root can write to the folder
         os.chown(drop, 0, 0)
         os.chmod(copy, 0o4755)
         faults += check_secure(copy, drop)
