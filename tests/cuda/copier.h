@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A copier of the plugin of a device (device.h), for tests: an interface. */
+/* For tests of the copier, which is the transport of a device's plugin that
+ * copies between host and device memory: an open interface of it. */
 #ifndef TEST_CUDA_COPIER_H
 #define TEST_CUDA_COPIER_H
 
@@ -21,21 +22,21 @@ extern uct_iface_h iface;
 extern uct_ep_h ep;
 
 void setup(void);
-/* Also checks that the driver has seen no mistake. */
+/* Also checks that the driver has reported no mistake of its caller. */
 void teardown(void);
 
 /* Posts a put or get of one buffer. */
 ucs_status_t start(done_t *done, int is_put, uint64_t address, void *data,
                    size_t length);
-/* Waits for it; returns its status. */
+/* Waits for the operation; returns its status. */
 ucs_status_t finish(done_t *done);
-/* Both; must succeed. */
+/* Starts a put or get, and waits for it; it must succeed. */
 void copy(int is_put, uint64_t address, void *data, size_t length);
 
 uct_allocated_memory_t allocate(size_t length, ucs_memory_type_t type);
 
-/* Checks that a part of an allocation of 12 KiB is exported as a dmabuf with an offset, and
- * that one beyond its end is not. */
+/* Checks that a part of an allocation of 12 KiB is exported as a dmabuf with an
+ * offset, and that a part that reaches beyond its end is not. */
 void check_dmabuf(char *memory);
 
 #endif

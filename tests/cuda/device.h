@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A device for tests that run over several drivers. tests/ze has a header of this
- * name with the same declarations; the include path selects one.
+ * The device of CUDA, for tests that run over several drivers. tests/ze and
+ * tests/rocm have a header of this name with the same declarations; the include
+ * path selects one.
  */
 #ifndef TEST_DEVICE_H
 #define TEST_DEVICE_H
@@ -16,10 +17,11 @@
 #define DEVICE_TRANSPORT "cuda_copy"
 #define DEVICE_MEMORY    UCS_MEMORY_TYPE_CUDA
 
-/** Calls that export memory, open it and close it. DEVICE_IMPORT: open it by a
- * descriptor. DEVICE_LOST is a code for emulated_lose(), after which copies end
- * with DEVICE_LOST_STATUS; memory of a process that is gone is not opened, with
- * DEVICE_GONE_STATUS. DEVICE_RESET() resets the first device. */
+/** Names of the driver's calls that export memory, open it and close it;
+ * DEVICE_IMPORT opens it by a descriptor. emulated_lose() with the code
+ * DEVICE_LOST makes copies end with DEVICE_LOST_STATUS. Opening memory of a
+ * process that has ended fails with DEVICE_GONE_STATUS. DEVICE_RESET() resets
+ * the first device. */
 #define DEVICE_IPC         "cuda_ipc"
 #define DEVICE_EXPORT      "cuMemExportToShareableHandle"
 #define DEVICE_OPEN        "cuIpcOpenMemHandle_v2"
@@ -30,20 +32,23 @@
 #define DEVICE_IMPORT      "cuMemImportFromShareableHandle"
 #define DEVICE_RESET()     ck_cuda(cuDevicePrimaryCtxReset_v2(0))
 
-/** A copy, and a query of the queue's state, which costs CALLS_OF_A_CHECK calls
- * in all. */
+/** Names of the calls that copy, and of the call that queries the state of the
+ * queue. A check of the queue costs CALLS_OF_A_CHECK calls in all. */
 #define DEVICE_COPY  "cuMemcpyAsync"
 #define DEVICE_BATCH "cuMemcpyBatchAsync"
 #define DEVICE_CHECK "cuStreamQuery"
 
 enum {
-    /** Of both sides, for one of many messages in flight, in tenths */
+    /** Calls for one of many messages in flight, of both sides together, in
+     * tenths of a call */
     CALLS_IN_A_WINDOW = 30,
     CALLS_OF_A_CHECK  = 4,
-    /** What memory it is, the context (3), the copy, its flag */
+    /** Calls for a message that one side copies: the query of the memory type,
+     * the context (3), the copy, the copy's flag */
     CALLS_OF_A_BUFFER = 6,
-    /** What memory it is, for detection, export and copy (5), the context (3),
-     * the copy, its flag */
+    /** Calls for a message that goes directly between devices: queries of the
+     * memory for detection, export and copy (5), the context (3), the copy, the
+     * copy's flag */
     CALLS_OF_A_DIRECT = 10,
 };
 

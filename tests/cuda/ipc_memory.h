@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory of each kind that the owner allocates (ipc_owner.h). Other drivers have
- * a header of this name in their folder; the include path selects one. */
+/* Memory of each kind that the owner process allocates (ipc_owner.h). Other
+ * drivers have a header of this name in their folder; the include path selects
+ * one. */
 #ifndef TEST_IPC_MEMORY_H
 #define TEST_IPC_MEMORY_H
 
 #include "ipc_owner.h"
 #include "virtual.h"
 
-/** Memory of pools is closed before its owner frees it. */
+/** Defined if the driver has pools, whose memory must be closed before its
+ * owner frees it. */
 #define DEVICE_POOLS
 
 static CUmemoryPool memory_pool;
 
-/* From a pool that can be exported. */
+/* Allocates memory of a pool that can be exported. */
 static inline CUdeviceptr allocate_shared(void)
 {
     const CUmemPoolProps props = {
@@ -28,7 +30,8 @@ static inline CUdeviceptr allocate_shared(void)
     return address;
 }
 
-/** BY_FD: replaces the memory at the address, or 0. */
+/** Allocates memory of this kind. BY_FD: in place of the memory at `address`,
+ * unless that is 0. */
 static inline uint64_t memory_allocate(memory_kind_t kind, uint64_t address)
 {
     CUdeviceptr pooled;

@@ -17,9 +17,10 @@ uct_iface_h iface;
 pid_t child;
 
 static uct_md_h md;
-static int link_fd, test_fd; /* test_fd: the test's end, in the owner */
+/* test_fd: the test's socket; the owner closes it */
+static int link_fd, test_fd;
 
-/* Open interfaces, the last one is `iface`. */
+/* Open interfaces; the last one is `iface`. */
 static struct {
     ucs_async_context_t *async;
     uct_worker_h worker;
@@ -27,7 +28,7 @@ static struct {
 } sides[MAX_SIDES];
 static unsigned num_sides;
 
-/* Of the owner. */
+/* Memory that the owner process has allocated. */
 static struct {
     memory_kind_t kind;
     uint64_t address;
@@ -54,7 +55,7 @@ static void open_md(void)
     ck_ok(uct_md_open(component, DEVICE_IPC, NULL, &md));
 }
 
-/* With a worker of its own. */
+/* Opens an interface with a separate worker. */
 static void open_one(void)
 {
     uct_iface_params_t params = {
@@ -220,7 +221,7 @@ START_TEST(the_owner_executes_orders)
     addresses_t addresses;
     order_t order;
 
-    close(test_fd); /* the owner ends if the test has ended */
+    close(test_fd); /* so that the owner detects the end of the test */
     open_iface(&addresses);
     device_open();
     send_all(&addresses, sizeof(addresses));

@@ -108,8 +108,8 @@ char last_byte(const answer_t *memory)
 
 /* --------------------------------------------------------------- running -- */
 
-/* The driver does not work in a child of a process that has started it: each
- * test runs in a process of its own, in which the driver is new. */
+/* Runs a test in a process of its own, because the driver does not work in a
+ * child of a process that has started it. */
 static int run_alone(const TTest *test)
 {
     pid_t pid = fork();

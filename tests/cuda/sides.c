@@ -99,8 +99,8 @@ void sides_close(void)
     ck_assert_uint_eq(emulated_mistakes(), 0);
 }
 
-/* While the test waits, the plugin queries the stream for errors after many
- * polls, in its context: how often depends on the load of the machine. */
+/* Not counting checks of the queue: the plugin checks the queue for errors
+ * after many polls, so their number depends on the load of the machine. */
 unsigned long count_all(void)
 {
     return emulated_calls(NULL) -

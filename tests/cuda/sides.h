@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two workers of this process that are connected with each other, and counts of
- * the driver's calls. UCX_TLS says how. */
+/* Two connected workers of this process, and counts of the driver's calls.
+ * UCX_TLS selects the transports between them. */
 #ifndef TEST_CUDA_SIDES_H
 #define TEST_CUDA_SIDES_H
 
@@ -16,16 +16,16 @@ enum { SIDE_LENGTH = 8 };
 typedef struct {
     ucp_context_h context;
     ucp_worker_h worker;
-    ucp_ep_h ep;  /* To the other side; NULL: closed by the test */
+    ucp_ep_h ep;  /* To the other side; NULL: the test has closed it */
     void *device; /* Device memory */
     char host[SIDE_LENGTH];
 } side_t;
 
 extern side_t sides[2];
 
-/* The device memory has this length. */
+/* Opens both sides; each allocates `length` bytes of device memory. */
 void sides_open(size_t length);
-/* Also checks that the driver has seen no mistake. */
+/* Also checks that the driver has reported no mistake of its caller. */
 void sides_close(void);
 
 void *sides_allocate(size_t length);
@@ -34,10 +34,11 @@ void sides_free(void *address);
 void progress(void);
 /* Progresses both sides until a request is complete; returns its status. */
 ucs_status_t result_of(ucs_status_ptr_t request);
-/* The same; it must succeed. */
+/* Waits for a request, which must succeed. */
 void finish(ucs_status_ptr_t request);
 
-/* Calls of the driver so far: all; those that create, open or release. */
+/* Numbers of calls of the driver so far. count_costly(): only calls that
+ * create, open or release something. */
 unsigned long count_all(void);
 unsigned long count_costly(void);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs a suite in this process: the driver cannot be used in a child of fork(). */
+/* Runs a suite in this process, because the driver cannot be used in a child of
+ * fork(). */
 #ifndef TEST_CUDA_SUITE_H
 #define TEST_CUDA_SUITE_H
 
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Returns the exit status of the program. */
+/* Runs the suite; returns the exit status of the program. */
 static inline int suite_run(Suite *suite)
 {
     SRunner *runner = srunner_create(suite);
@@ -21,12 +22,12 @@ static inline int suite_run(Suite *suite)
     return (failed == 0) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/* Forks a process that runs one test in a suite of its own, and exits with the
- * status of the program. Returns its process id.
+/* Forks a process that runs one test in a separate suite, and exits with the
+ * result. Returns its process id.
  *
- * A child of fork() that checks something outside of a suite of its own spoils
- * the results of its parent: libcheck records each check in a file, and both
- * processes share the position in it ("Bad message type arg"). */
+ * A child of fork() must not use checks outside of a separate suite: libcheck
+ * records each check in a file whose position both processes share, so that the
+ * child would corrupt the results of its parent ("Bad message type arg"). */
 static inline pid_t suite_fork(const char *name, const TTest *test)
 {
     Suite *suite;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counts the calls of the driver for a message between two workers. A copy costs
- * microseconds on a device, an allocation or a registration hundreds: a small
- * message costs at most one copy for each side that has device memory, a large
- * one between devices one in all, and nothing creates or releases a resource
- * after the first messages. Large put and get through host memory copy ahead of
- * what is sent. UCX_TLS contains the copier and tcp; with TEST_DIRECT also the
- * transport between processes, and the messages are large.
+ * Counts the calls of the driver for a message between two workers. A copy
+ * costs microseconds on a device, an allocation or a registration hundreds. So
+ * a small message may cost one copy for each side that has device memory, a
+ * large message between devices one copy in all, and after the first messages
+ * no call may create or release a resource. Large put and get through host
+ * memory must start the next copy before the previous data is sent. UCX_TLS
+ * contains the copier and tcp; with TEST_DIRECT also the transport between
+ * processes, and the messages are large.
  */
 #include <check.h>
 #include <pthread.h>
@@ -26,14 +27,14 @@ enum {
     MESSAGES = 20,
     ID       = 3,
     LENGTH   = SIDE_LENGTH,
-    /** More calls for all messages together: on a loaded machine 2 were seen.
-     * One more for each message is still found. */
+    /** Additional calls that all messages together may cost: 2 were seen on a
+     * loaded machine. One more call for each message is still detected. */
     SLACK    = MESSAGES / 4,
 };
 
 typedef struct {
     const char *name;
-    /* Sends LENGTH bytes and returns when they have arrived. */
+    /* Sends `length` bytes, and returns when they have arrived. */
     void (*run)(void *from, void *to);
 } operation_t;
 
@@ -82,7 +83,7 @@ static ucs_status_t am_handler(void *arg, const void *header,
     return UCS_OK;
 }
 
-/* The data of an eager message is given to the user in host memory. */
+/* The data of an eager active message arrives in host memory. */
 static void run_am(void *from, void *to)
 {
     ucp_request_param_t param = {0};
@@ -178,7 +179,7 @@ static void fill(void *from, int is_device, int round)
     memset(is_device ? emulated_view(from, length) : from, round + 1, length);
 }
 
-/* Sends messages and checks the calls for one. */
+/* Sends messages and checks the number of calls for each. */
 static void count(const operation_t *operation, int from_device, int to_device)
 {
     int is_get        = (operation->run == run_get);
@@ -260,8 +261,9 @@ END_TEST
 
 static unsigned long copies_before;
 
-/* While the engine executes nothing, a second copy can only be issued by a
- * caller that does not wait for the first one. */
+/* Releases the emulated engine when a second copy was issued. Until then the
+ * engine executes nothing, so that a caller that waits for the first copy would
+ * never issue the second one. */
 static void *release_with_second_copy(void *arg)
 {
     while (emulated_calls(DEVICE_COPY) - copies_before < 2) {
@@ -271,7 +273,8 @@ static void *release_with_second_copy(void *arg)
     return NULL;
 }
 
-/* Runs a put or get with both sides' large buffers; one is of the device. */
+/* Runs a put or get of large buffers while the engine is held. One of the two
+ * buffers is in device memory. */
 static void run_held(const operation_t *operation, int from_device)
 {
     int is_get   = (operation->run == run_get);

@@ -156,7 +156,8 @@ START_TEST(allocated_memory_is_told_with_its_device)
 }
 END_TEST
 
-/* Queries the dmabuf of memory, and closes it after comparing its content. */
+/* Returns whether a query returns a dmabuf for the memory. Compares the
+ * contents of the dmabuf, and closes it. */
 static int has_dmabuf(uint64_t address, size_t length)
 {
     uct_md_mem_attr_t attr = {
@@ -200,8 +201,8 @@ START_TEST(device_memory_is_exported_as_a_dmabuf)
     ck_assert_int_eq(has_dmabuf(address + 19999, 1), 1);
     ck_assert_int_eq(has_dmabuf((uintptr_t)managed.address, 100), 0);
 
-    /* a failure of the export is no failure of the query; detection exports
-     * nothing */
+    /* if the export fails the query still succeeds; detection of the type
+     * exports nothing */
     emulated_fail("cuMemGetHandleForAddressRange", 1, CUDA_ERROR_NOT_SUPPORTED);
     ck_assert_int_eq(has_dmabuf(address, 20000), 0);
     calls = emulated_calls("cuMemGetHandleForAddressRange");
@@ -343,8 +344,9 @@ START_TEST(a_small_copy_makes_few_calls)
     }
     all = emulated_calls(NULL);
     copy(1, (uintptr_t)address + 4096, address, 8);
-    /* memory queries (2), the context (3), the copy and its flag; during the
-     * wait, occasional checks of the stream, of 4 calls each */
+    /* expected: queries of the memory (2), the context (3), the copy and its
+     * flag. Checks of the stream during the wait are not counted; each costs 4
+     * calls */
     calls   = emulated_calls(NULL) - all;
     queries = emulated_calls("cuStreamQuery") - before[4];
     ck_assert_uint_eq(calls - 4 * queries, 7);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Detection in UCP with the cuda plugin: a host buffer is queried once, and
- * device memory at the same address is detected later. UCX_TLS contains cuda
- * and self.
+ * Detection of memory types in UCP with the cuda plugin: the driver is queried
+ * once for a host buffer, and device memory that is later at the same address
+ * is still detected. UCX_TLS contains cuda and self.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -96,7 +96,8 @@ static char *map(char *at, size_t length)
     return memory;
 }
 
-/* Asks for the type of one buffer in each page; returns the driver's calls. */
+/* Detects the type of one buffer in each page; returns the number of the
+ * driver's calls. */
 static unsigned long calls_for(char *memory, size_t length)
 {
     unsigned long before = emulated_calls(NULL);
@@ -122,7 +123,8 @@ START_TEST(the_driver_is_not_asked_again_while_other_memory_is_unmapped)
 }
 END_TEST
 
-/* Ranges that are smaller and larger than the table of pages. */
+/* Ranges that are smaller and larger than the table of pages that are known to
+ * be host memory. */
 START_TEST(the_driver_is_asked_again_about_unmapped_pages)
 {
     const size_t unmapped[] = {SIZE, LARGE};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The system device of memory, and its distance to network devices. The machine
- * is made up: /sys of this process has two devices (EMULATED_PCI) and three network
- * interfaces.
+ * The system device of device memory, and its distance to network devices. The
+ * machine is invented: the test mounts a /sys with two GPUs (EMULATED_PCI) and
+ * three network interfaces for its process.
  *
  *   NUMA node 0, root 0000:00          node 1, root 0001:00
  *     port 01 - switch                   port 01
@@ -55,7 +55,7 @@ static void require(int is_true, const char *what)
     }
 }
 
-/* Creates the folder with all above it. */
+/* Creates a folder and its parents. */
 static void make_folders(const char *path)
 {
     char part[256];
@@ -112,7 +112,8 @@ static void make_machine(void)
 
 /* ----------------------------------------------------------------- tests -- */
 
-/* The network interface's device, found as plugins of networks find it. */
+/* Returns the system device of a network interface, found in the way that
+ * plugins for networks find it. */
 static ucs_sys_device_t interface_device(const char *name)
 {
     ucs_sys_device_t sys_dev;
@@ -123,8 +124,8 @@ static ucs_sys_device_t interface_device(const char *name)
     return sys_dev;
 }
 
-/* Allocates memory of the device at this place and returns what detection says
- * of it. */
+/* Allocates memory of the device with this PCI address, and returns the system
+ * device that detection reports for the memory. */
 static ucs_sys_device_t memory_device(const char *place)
 {
     const uct_alloc_method_t method = UCT_ALLOC_METHOD_MD;

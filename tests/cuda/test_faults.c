@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Faults of the device, of the driver and of the program: copies end with a
- * status, the copier can be used again, and nothing waits for ever.
+ * Faults of the device, of the driver and of the program: each copy ends with a
+ * status, the copier can be used afterwards, and no call waits for ever.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,8 @@
 #include "copier.h"
 #include "suite.h"
 
-/* More than the bounce buffers hold: the last step is issued by progress. */
+/* More bytes than the bounce buffers hold, so that progress issues the last
+ * part of a copy. */
 enum {
     LARGE = 1024 * 1024 + 4099,
 };
@@ -63,7 +64,7 @@ START_TEST(a_failed_context_ends_its_copies_and_no_others)
 }
 END_TEST
 
-/* Posts and waits; the copy fails at once or later. */
+/* Starts a copy and waits for it. It must fail, in the call or later. */
 static void expect_failure(int is_put, uint64_t address, void *data)
 {
     done_t done;
@@ -109,12 +110,13 @@ START_TEST(a_lost_device_ends_its_copies_and_no_others)
     copy(1, other, data, LARGE);
     ck_ok(uct_mem_free(&memory));
     ck_cuda(cuCtxDestroy_v2(context));
-    emulated_lose(0, 0); /* for the next test */
+    emulated_lose(0, 0); /* restores the device */
     free(data);
 }
 END_TEST
 
-/* Calls that give a device its stream and its bounce buffers. */
+/* Calls by which the plugin creates the stream and the bounce buffers of a
+ * device. */
 static const char *const opening[] = {
     "cuDevicePrimaryCtxRetain",
     "cuMemHostRegister_v2",
@@ -166,7 +168,8 @@ START_TEST(after_a_reset_of_the_device_new_memory_is_copied)
         copy(0, (uintptr_t)other.address, back, sizeof(back));
         ck_assert_str_eq(back, out);
 
-        /* the memory is gone, and other memory may be there */
+        /* the reset has released the memory; its addresses may be in use
+         * again */
         ck_ok(uct_mem_free(&memory));
         copy(1, (uintptr_t)other.address, out, sizeof(out));
         ck_ok(uct_mem_free(&other));
@@ -189,7 +192,8 @@ START_TEST(a_reset_of_the_device_ends_its_copies)
 }
 END_TEST
 
-/* The program's mistake, which the driver reports. */
+/* The program destroys a context while memory of it is copied. The driver
+ * reports this mistake. */
 START_TEST(a_context_that_is_destroyed_too_early_ends_copies_of_its_memory)
 {
     char *data = calloc(1, LARGE);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fork() in a process that uses a device. The driver cannot be used in the child:
- * device memory is rejected there, messages of host memory work, and releasing
- * what was inherited does not disturb the parent. UCX_TLS contains the copier
- * and self.
+ * fork() in a process that uses a device. The driver cannot be used in the
+ * child: there device memory is rejected, messages of host memory work, and
+ * releasing inherited objects does not affect the parent. UCX_TLS contains the
+ * copier and self.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +17,8 @@
 
 enum { LARGE = 1024 * 1024 + 4099 };
 
-/* Forks a child that exits with the result of `use`, which must be 0. A child
- * uses no assertions of libcheck: see suite_fork(). */
+/* Forks a child that exits with the result of `use`, which must be 0. The child
+ * must not use assertions of libcheck: see suite_fork(). */
 static void run_child(int (*use)(void *address, char *data), void *address,
                       char *data)
 {
@@ -89,7 +89,8 @@ static int is_done(ucp_worker_h worker, ucs_status_ptr_t request)
     return status == UCS_OK;
 }
 
-/* A message of host memory to itself, in a context of the child's own. */
+/* Sends a message of host memory to itself, in a context that the child
+ * creates. */
 static int send_in_child(void *address, char *data)
 {
     ucp_params_t params = {

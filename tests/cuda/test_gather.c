@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Small copies that are posted while others are under way: they are gathered,
- * and submitted together when the others are complete.
+ * Small copies that are posted while other copies are in flight: the plugin
+ * collects them, and submits them together when the others are complete.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -100,7 +100,8 @@ START_TEST(a_short_copy_is_behind_the_gathered_ones)
 }
 END_TEST
 
-/* Copies of a batch have no order among each other. */
+/* Copies of the same memory stay in order, although the driver executes the
+ * copies of a batch in any order. */
 START_TEST(copies_of_the_same_memory_keep_their_order)
 {
     char data[COPIES][LENGTH], back[LENGTH];
@@ -146,7 +147,8 @@ START_TEST(a_cancelled_flush_ends_gathered_copies)
 END_TEST
 
 #ifdef DEVICE_BATCH
-/* The driver rejects the batch, and one of its copies. */
+/* The driver rejects the batch. When its copies are submitted one by one, the
+ * driver rejects one of them. */
 START_TEST(a_rejected_copy_fails_alone)
 {
     char data[COPIES][LENGTH];
@@ -169,8 +171,9 @@ START_TEST(a_rejected_copy_fails_alone)
 }
 END_TEST
 
-/* The memory is of a context of the program, which stays. The reset waits for
- * the first copy, and the gathered ones are not issued yet. */
+/* The memory belongs to a context of the program, which remains. The reset
+ * waits for the first copy; the collected copies are not issued at that
+ * time. */
 START_TEST(a_reset_ends_gathered_copies)
 {
     char data[COPIES][LENGTH];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * IPC between two processes over an emulated driver, through the public UCT API:
- * which memory is opened, for how long, and when it is not used any more. The
- * child owns memory, the parent puts and gets.
+ * IPC between two processes over an emulated driver, through the public UCT
+ * API: which memory is opened, for how long, and when it is no longer used. The
+ * child owns the memory; the parent puts and gets.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -159,7 +159,8 @@ START_TEST(an_access_outside_the_memory_is_rejected)
                      UCS_ERR_INVALID_ADDR);
     ck_assert_int_eq(start(&done, 1, &memory, (size_t)-1, bytes, 1),
                      UCS_ERR_INVALID_ADDR);
-    /* the length in the key is a lie: see key.h */
+    /* changes the length in the key, which is longer than the memory then
+     * (layout: key.h) */
     memory.key[32 + 3] = 1;
     ck_assert_int_eq(start(&done, 0, &memory, LENGTH - 1, bytes, 2),
                      UCS_ERR_INVALID_ADDR);
@@ -242,7 +243,8 @@ START_TEST(a_lost_device_ends_the_copies_of_its_mappings)
 }
 END_TEST
 
-/* Each interface reads the byte, and then the first one is closed. */
+/* Gets one byte over each of two interfaces; then the first interface is
+ * closed. */
 START_TEST(two_interfaces_have_the_memory_open)
 {
     answer_t memory       = allocate(PLAIN, 0, 1);
@@ -283,7 +285,7 @@ START_TEST(memory_is_opened_again_after_a_reset_of_the_device)
     ck_assert_int_eq(last_byte(&other), 4);
     DEVICE_RESET();
     count = opened();
-    /* the first copy finds that its mapping is lost */
+    /* the first copy detects that the reset has destroyed its mapping */
     ck_assert_int_eq(start(&done, 0, &memory, 0, &byte, 1), UCS_ERR_IO_ERROR);
     ck_assert_int_eq(last_byte(&memory), 3);
     ck_assert_uint_eq(opened() - count, 1);
@@ -291,7 +293,7 @@ START_TEST(memory_is_opened_again_after_a_reset_of_the_device)
 }
 END_TEST
 
-/* Each finds the reset at its own first copy. */
+/* Each interface detects the reset at its first copy after it. */
 START_TEST(two_interfaces_open_the_memory_again_after_a_reset)
 {
     answer_t memory   = allocate(PLAIN, 0, 5);

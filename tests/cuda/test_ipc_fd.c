@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * IPC between two processes over an emulated driver: memory that is opened by a
- * descriptor (of CUDA: virtual memory and pools), and how the descriptor arrives.
+ * descriptor (with CUDA: virtual memory and pools), and the ways in which the
+ * descriptor reaches the other process.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -102,7 +103,7 @@ static int is_accepted(const answer_t *memory)
 
 START_TEST(a_changed_key_gets_no_descriptor)
 {
-    const size_t random_at = 48; /* see key.h */
+    const size_t random_at = 48; /* layout: key.h */
     answer_t memory, changed;
 
     forbid_duplicates();
@@ -116,7 +117,9 @@ START_TEST(a_changed_key_gets_no_descriptor)
 }
 END_TEST
 
-/* Requests are answered in their order. */
+/* Requests are handled in order: when the later request of this user is
+ * answered, the earlier one of the other user was handled, without an
+ * answer. */
 START_TEST(a_process_of_another_user_gets_no_answer)
 {
     const uid_t nobody = 65534;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The driver is started only in programs that use device memory: starting takes
- * 230 ms. UCX_TLS contains cuda and self. Each test runs in its own process.
+ * The driver is started only in programs that use device memory, because a
+ * start takes 230 ms. UCX_TLS contains cuda and self. Each test runs in a
+ * separate process.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -182,7 +183,7 @@ static ucs_status_t status_of(ucs_status_ptr_t request)
     return status;
 }
 
-/* Small and large: eager, and rendezvous through fragments. */
+/* Sends a small and a large message: eager, and a rendezvous in fragments. */
 START_TEST(messages_of_device_memory_fail_where_no_memory_can_be_pinned)
 {
     static const size_t lengths[] = {8, SIZE};

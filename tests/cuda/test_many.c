@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Many small messages of device memory at the same time: their copies are made
- * in the background and submitted together. UCX_TLS contains the copier and tcp.
+ * Many small messages of device memory in flight: their copies are executed in
+ * the background and submitted together. UCX_TLS contains the copier and tcp.
  */
 #include "sides.h"
 #include "suite.h"
@@ -13,12 +13,13 @@
 enum {
     WINDOW          = 64,
     ROUNDS          = 20,
-    /** Of one side, in percent of its messages: 3 for each window */
+    /** Maximum submissions of one side, in percent of its messages: about 6 for
+     * each window */
     MAX_SUBMISSIONS = 10,
     AM_ID           = 5,
 };
 
-/* Each submission ends with one signal. */
+/* Without batches, each submission ends with one signal: counts the signals. */
 static unsigned long count_submissions(void)
 {
 #ifdef DEVICE_BATCH
@@ -59,7 +60,8 @@ static void run_window(char *from, char *to, int is_expected)
     }
 }
 
-/* Active messages: the handler receives into the window's memory. */
+/* State of the handler of active messages, which receives into the memory of
+ * the window. */
 static struct {
     char *to;
     int count;
@@ -104,7 +106,8 @@ static void run_am_window(char *from, char *to)
     }
 }
 
-/* The receiver has host memory: only sends on streams are gathered. */
+/* Sends a window of messages on the stream. The receiver's memory is host
+ * memory, because only the copies of sends are collected for streams. */
 static void run_stream_window(char *from, char *to)
 {
     ucp_request_param_t param = {0},
@@ -134,8 +137,8 @@ enum { UNEXPECTED, EXPECTED, ACTIVE, STREAM, NUM_KINDS };
 static const char *const kinds[] = {"tag, unexpected", "tag, expected",
                                     "active messages", "stream, to host"};
 
-/* The copies of the messages in flight are submitted together. _i: whether
- * receives are posted before the messages arrive, or active messages. */
+/* The copies of the messages in flight are submitted together. _i: the kind of
+ * messages, an index of `kinds`. */
 START_TEST(many_small_messages_share_submissions)
 {
     char *from                = sides_allocate(WINDOW * SIDE_LENGTH);
@@ -182,8 +185,8 @@ START_TEST(many_small_messages_share_submissions)
 }
 END_TEST
 
-/* Sends a message whose copy is waited for, so that those of the next sends are
- * made in the background. */
+/* Sends a message whose copy the caller waits for. While it is in flight, the
+ * copies of the next sends are made in the background. */
 static void send_first(void)
 {
     ucp_request_param_t param = {0};
@@ -244,7 +247,7 @@ START_TEST(an_endpoint_is_closed_while_its_messages_are_copied)
 }
 END_TEST
 
-/* Synchronous sends are copied in the background, too. */
+/* Synchronous sends are also copied in the background. */
 START_TEST(synchronous_sends_keep_their_order)
 {
     ucp_request_param_t param = {0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages of memory that cannot be exported to other processes (the default
- * pool): they go through host memory, and the user is told nothing. UCX_TLS
- * contains the copier, the transport between processes, and tcp.
+ * Messages of memory that cannot be exported to other processes (of the default
+ * pool): they go through host memory, and nothing is logged. UCX_TLS contains
+ * the copier, the transport between processes, and tcp.
  */
 #include "sides.h"
 #include "suite.h"
@@ -38,8 +38,7 @@ static void run_tag(void *from, void *to, size_t length)
     finish(recv);
 }
 
-/* The memory is mapped and its key is packed, as for memory that can be
- * exported. */
+/* Maps the memory and packs a key, as for memory that can be exported. */
 static void run_rma(void *from, void *to, size_t length, int is_get)
 {
     ucp_mem_map_params_t params = {
@@ -108,7 +107,7 @@ static void setup(void)
     sides_open(SIDE_LENGTH);
 }
 
-/* Prints what the library has logged; returns its length. */
+/* Prints the messages that the library has logged; returns their length. */
 static long logged(int fd)
 {
     char text[4096];
@@ -120,8 +119,8 @@ static long logged(int fd)
     return got;
 }
 
-/* The library reads the name of its log when it is loaded: the program starts
- * itself again with the name. */
+/* The library reads the name of its log file when it is loaded: the program
+ * executes itself again with the name in the environment. */
 int main(int argc, char **argv)
 {
     char name[]  = "/tmp/test_cuda_pool.XXXXXX";

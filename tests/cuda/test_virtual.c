@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages and put between two processes, of virtual memory (cuMemCreate), where
- * the kernel forbids pidfd_getfd: UCP still copies the data directly, because the
- * descriptor arrives by the owner's socket. UCX_TLS contains cuda_ipc and a
- * transport of messages.
+ * Messages and put of virtual memory (cuMemCreate) between two processes, where
+ * the kernel forbids pidfd_getfd(): UCP still copies the data directly, because
+ * the owner sends the descriptor over its socket. UCX_TLS contains cuda_ipc and
+ * a transport for messages.
  */
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +25,7 @@ enum {
 
 #define ck_ok(_call) ck_assert_int_eq((_call), UCS_OK)
 
-/* An address or a key on its way to the other process. */
+/* An address or a key that is sent to the other process. */
 typedef struct {
     size_t length;
     uint64_t address;
@@ -37,7 +37,8 @@ static ucp_worker_h worker;
 static ucp_ep_h ep;
 static ucp_mem_h memh;
 static CUdeviceptr memory;
-static int link_fd, test_fd; /* test_fd: the test's end, in the owner */
+/* test_fd: the test's socket; the owner closes it */
+static int link_fd, test_fd;
 
 /* ------------------------------------------------------------ both sides -- */
 
@@ -51,7 +52,8 @@ static void send_blob(const void *bytes, size_t length, uint64_t address)
                      sizeof(blob));
 }
 
-/* The other process may need this one's progress. */
+/* Receives from the other process, and progresses meanwhile, because that
+ * process may need it. */
 static void receive_blob(blob_t *blob)
 {
     while (recv(link_fd, blob, sizeof(*blob), MSG_DONTWAIT) !=
@@ -133,7 +135,7 @@ static void close_side(void)
     ck_assert_uint_eq(emulated_mistakes(), 0);
 }
 
-/* Returns when both sides have called it, and progresses until then. */
+/* Returns when both processes have called it; progresses until then. */
 static void agree(void)
 {
     blob_t blob;
@@ -144,7 +146,7 @@ static void agree(void)
 
 /* ------------------------------------------------------------- the test -- */
 
-/* Owns the memory that is put to, and sends a message. */
+/* The owner: its memory is the target of puts, and it sends a message. */
 START_TEST(the_owner_sends_and_is_put_to)
 {
     const ucp_request_param_t param = {.op_attr_mask = 0};
@@ -164,7 +166,7 @@ START_TEST(the_owner_sends_and_is_put_to)
 }
 END_TEST
 
-/* Starts the owner, before the driver is used. */
+/* Starts the owner process, before the driver is used. */
 static pid_t fork_owner(void)
 {
     int links[2];

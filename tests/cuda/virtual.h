@@ -12,7 +12,7 @@ enum { UNIT = 2 * 1024 * 1024 }; /* Bytes of one allocation */
 
 #define ck_cuda(_call) ck_assert_int_eq((_call), CUDA_SUCCESS)
 
-/* At an address that has memory already, or anywhere. */
+/* Maps new memory: in place of that at `address`, or if that is 0, anywhere. */
 static inline CUdeviceptr map_virtual(CUdeviceptr address)
 {
     const CUmemAllocationProp prop = {

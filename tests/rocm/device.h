@@ -22,7 +22,7 @@
 #define DEVICE_LOST_STATUS UCS_ERR_IO_ERROR
 #define DEVICE_GONE_STATUS UCS_ERR_INVALID_ADDR
 #define DEVICE_RESET()     ck_hip(hipDeviceReset())
-/** Interfaces share what is open: the runtime opens it only once. */
+/** Interfaces share opened memory, because the runtime opens it only once. */
 #define DEVICE_OPENS_ONCE
 
 #define DEVICE_COPY   "hipMemcpyAsync"
@@ -30,13 +30,16 @@
 #define DEVICE_CHECK  "hipStreamQuery"
 
 enum {
-    /** Of both sides, for one of many messages in flight, in tenths */
+    /** Calls for one of many messages in flight, of both sides together, in
+     * tenths of a call */
     CALLS_IN_A_WINDOW = 50,
     CALLS_OF_A_CHECK  = 4,
-    /** What memory it is, the device, the registration, the copy, its flag */
+    /** Calls for a message that one side copies: the query of the memory type,
+     * the device, the registration, the copy, the copy's flag */
     CALLS_OF_A_BUFFER = 5,
-    /** What memory it is, for detection, export and copy (5), the device, the
-     * registration, the copy, its flag */
+    /** Calls for a message that goes directly between devices: queries of the
+     * memory for detection, export and copy (5), the device, the registration,
+     * the copy, the copy's flag */
     CALLS_OF_A_DIRECT = 9,
 };
 
@@ -65,7 +68,7 @@ static inline void device_start(void)
     ck_hip(hipInit(0));
 }
 
-/** Starts the runtime. Contexts are of devices. */
+/** Starts the runtime. Programs create no contexts: each device has one. */
 static inline void device_open(void)
 {
     device_start();
@@ -75,7 +78,7 @@ static inline void device_close(void)
 {
 }
 
-/** Memory of the device with this number. */
+/** Allocates memory of the device with this number. */
 static inline void *device_allocate_on(int number, size_t length)
 {
     void *address;

@@ -209,7 +209,7 @@ START_TEST(a_lost_device_fails_its_copies_only)
     device_free(lost);
     device_free(other);
     emulated_lose(0, 0);
-    ck_hip(hipDeviceReset()); /* for the next test */
+    ck_hip(hipDeviceReset()); /* restores the device */
 }
 END_TEST
 
@@ -239,7 +239,8 @@ START_TEST(a_reset_of_the_device_ends_its_copies)
 
     copy(1, address, data, LENGTH);
     ck_assert_int_eq(start(&done, 1, address, data, LENGTH), UCS_INPROGRESS);
-    ck_hip(hipDeviceReset()); /* waits for the copy; its flag may be missed */
+    /* waits for the copy, whose flag the copier may miss */
+    ck_hip(hipDeviceReset());
     (void)finish(&done);
     ck_ok(uct_mem_free(&memory)); /* not freed a second time */
 }
@@ -292,7 +293,8 @@ static uint32_t *flush_register(void)
     return address;
 }
 
-/* What is short is copied by the processor, and the device is told. */
+/* The processor copies short data, and the write to the device's flush register
+ * makes it visible. */
 START_TEST(with_a_large_bar_short_data_needs_no_copy_call)
 {
     char *memory         = device_allocate(LENGTH);

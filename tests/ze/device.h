@@ -23,7 +23,8 @@
 #define DEVICE_LOST_STATUS UCS_ERR_IO_ERROR
 #define DEVICE_GONE_STATUS UCS_ERR_UNREACHABLE
 #define DEVICE_IMPORT      DEVICE_OPEN
-/** The descriptor of an export keeps memory that was freed. */
+/** The descriptor of an exported allocation keeps the memory after it was
+ * freed. */
 #define DEVICE_KEEPS_FREED
 
 #define DEVICE_COPY   "zeCommandListAppendMemoryCopy"
@@ -31,13 +32,16 @@
 #define DEVICE_CHECK  "zeDeviceGetStatus"
 
 enum {
-    /** Of both sides, for one of many messages in flight, in tenths */
+    /** Calls for one of many messages in flight, of both sides together, in
+     * tenths of a call */
     CALLS_IN_A_WINDOW = 90,
     CALLS_OF_A_CHECK  = 1,
-    /** What memory it is (2), the copy, the barrier, the flag */
+    /** Calls for a message that one side copies: queries of the memory type
+     * (2), the copy, the barrier, the flag */
     CALLS_OF_A_BUFFER = 5,
-    /** What memory it is, for detection, export and copy (8), the copy, the
-     * barrier, the flag */
+    /** Calls for a message that goes directly between devices: queries of the
+     * memory for detection, export and copy (8), the copy, the barrier, the
+     * flag */
     CALLS_OF_A_DIRECT = 11,
 };
 
@@ -64,8 +68,8 @@ enum { NUM_COSTLY = sizeof(device_costly) / sizeof(device_costly[0]) };
 
 enum { MAX_DEVICES = 8 };
 
-/** The program's own context; devices, each followed by its sub-devices, as the
- * plugin numbers them. */
+/** The program's context; and the handles of the devices, each followed by
+ * those of its sub-devices, in the order in which the plugin numbers them. */
 static ze_context_handle_t device_context;
 static ze_device_handle_t device_handles[MAX_DEVICES];
 
@@ -108,7 +112,7 @@ static inline void device_close(void)
     ck_ze(zeContextDestroy(device_context));
 }
 
-/** Memory of the device or sub-device with this number. */
+/** Allocates memory of the device or sub-device with this number. */
 static inline void *device_allocate_on(int number, size_t length)
 {
     const ze_device_mem_alloc_desc_t desc = {

@@ -10,7 +10,8 @@
 
 enum { LENGTH = 4096, LARGE = 1024 * 1024 + 4099, SECOND_DEVICE = 3 };
 
-/* The program has a context of its own, in which it allocates. */
+/* The program has its own context, from which it allocates the memory, and an
+ * interface of the copier. */
 static void open_both(void)
 {
     device_open();
@@ -110,7 +111,7 @@ START_TEST(sub_devices_are_devices)
         ck_assert_uint_eq(attr.alloc_length, LENGTH);
         sys_devs[i] = attr.sys_dev;
     }
-    /* the bus knows only devices */
+    /* a sub-device has the bus address of its device */
     ck_assert_uint_ne(sys_devs[0], UCS_SYS_DEVICE_ID_UNKNOWN);
     ck_assert_uint_eq(sys_devs[0], sys_devs[1]);
     ck_assert_uint_ne(sys_devs[0], sys_devs[SECOND_DEVICE]);
@@ -167,7 +168,8 @@ START_TEST(no_post_waits_and_no_order_is_assumed)
 }
 END_TEST
 
-/* Copies under way to it fail, and later ones; those of others go on. */
+/* Copies in flight to a lost device fail, and later ones fail as well; copies
+ * of other devices continue. */
 static void expect_lost(int number)
 {
     void *lost        = device_allocate_on(number, LENGTH);
@@ -227,8 +229,8 @@ START_TEST(without_bounce_buffers_nothing_is_copied_and_nothing_leaks)
 }
 END_TEST
 
-/* The barrier or the write of the flag is not accepted: the copy ends all the
- * same. */
+/* The driver rejects the barrier or the write of the flag once: the copy still
+ * completes, with an error. */
 START_TEST(a_signal_that_fails_is_repeated)
 {
     void *memory = device_allocate(LENGTH);
