@@ -57,21 +57,28 @@ struct survivor {
     uint64_t chats;
 };
 
-/* The bystander replies to every word until it receives a zero. */
+/* The bystander receives a large message, and replies to every word until it
+ * receives a zero. */
 static void bystander_main(struct team *team)
 {
     uint64_t word = 1;
+    char *buffer  = malloc(LARGE);
+    struct side_op large;
     struct side side;
     struct side_ep *ep;
 
+    EXPECT(buffer != NULL);
     side_open(&side, UCP_FEATURE_TAG);
     ep = side_meet(&side, team, SURVIVOR);
+    side_recv(&side, &large, buffer, LARGE, 0xc2, ALL);
     while (word != 0) {
         side_recv_wait(&side, &word, sizeof(word), 0xc0, ALL);
         side_send_wait(ep, &word, sizeof(word), 0xc1);
     }
+    side_complete(&side, &large, "large message");
     side_close_ep(ep, 0);
     side_close(&side);
+    free(buffer);
 }
 
 static void chat(struct survivor *survivor, uint64_t word)
@@ -203,6 +210,8 @@ static void survivor_main(struct team *team, enum scene scene)
     side_open(&survivor.side, UCP_FEATURE_TAG);
     survivor.bystander = side_meet(&survivor.side, team, BYSTANDER);
     chat(&survivor, 1);
+    /* Registers memory: a transport may open devices for that, and keep them */
+    side_send_wait(survivor.bystander, survivor.buffer, LARGE, 0xc2);
     fds = usage_fds();
 
     greet_victim(&survivor);
