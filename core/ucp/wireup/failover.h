@@ -4,7 +4,7 @@
  * is lane 0.
  *
  *   lane 0     Its messages are in order and not counted: it is unknown which
- *              have arrived. The endpoint fails with it.
+ *              have arrived. The endpoint fails, too.
  *   another    The endpoint continues without it. Operations in flight over it:
  *                rendezvous by get or put   restart over the other lanes
  *                the user's gets            likewise

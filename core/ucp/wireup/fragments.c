@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sends and receives wire-up messages of any length in fragments
- * (fragments.h). Senders may fail or be malicious: an incomplete message takes
- * only the memory of what has arrived, and if there are too many incomplete
+ * Sends and receives wire-up messages of any length in fragments (fragments.h).
+ * Senders may fail or be malicious: an incomplete message occupies memory only
+ * for the bytes that have arrived, and if there are too many incomplete
  * messages, the oldest is dropped.
  */
 #include "ucp/wireup/fragments.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fragmentation of wire-up messages: they carry worker addresses, and the
- * messages of some transports hold only a few hundred bytes.
+ * Fragmentation of wire-up messages: they contain worker addresses, and a
+ * message of some transports has at most a few hundred bytes.
  *
  *   FRAGMENT | sender's end 16 | message id 1 | total 4 | offset 4 | bytes |
  *

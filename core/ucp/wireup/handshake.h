@@ -9,12 +9,12 @@
  *   connects,
  *   DONE       --- ACK ------------------->  DONE
  *
- * A side sends over such a lane only after it knows that the other side is
+ * A side sends over such a lane only after its peer has reported that it is
  * connected. Until then a stub takes its place and all sends wait in the
  * endpoint's queue. If lane 0 needs no handshake, it carries these messages, in
- * order with the others; otherwise an auxiliary link does. A request also
- * introduces the endpoint (introduce.h): the endpoint that the responder
- * creates becomes its reply endpoint.
+ * order with all other messages; otherwise an auxiliary link carries them. A
+ * request also introduces the endpoint (introduce.h): the endpoint that the
+ * responder creates becomes its reply endpoint.
  *
  * Each endpoint that a user creates requests a peer endpoint of its own. Two
  * workers that connect to each other at the same time get two independent pairs

@@ -95,8 +95,8 @@ void ucp_wireup_farewell(ucp_ep_h ep)
     }
 }
 
-/* Returns the key in the table of reply endpoints, which maps a hash of both
- * numbers to a chain of endpoints. */
+/* Returns the key in the table of reply endpoints, which maps a hash of the
+ * peer's UUID and endpoint id to a chain of endpoints. */
 static uint64_t hash_key(uint64_t uuid, uint64_t ep_id)
 {
     return uuid ^ ucs_hash_mix64(ep_id);
@@ -152,13 +152,14 @@ void ucp_wireup_forget(ucp_ep_h ep)
     }
 }
 
-/* Adds the endpoint at the head of its chain; find() returns the first. */
+/* Adds the endpoint at the head of its chain; find() returns the first endpoint
+ * that matches. */
 static ucs_status_t enter(ucp_ep_h ep)
 {
     uint64_t key = hash_key(ep->peer_uuid, ep->peer_ep_id);
     ucs_status_t status;
 
-    /* The new endpoint comes before the cached one in its chain */
+    /* The cached endpoint may have the same peer; `ep` now precedes it */
     ep->worker->reply_last = NULL;
     ep->hash_next          = ucs_hash_get(&ep->worker->reply_eps, key);
     status                 = ucs_hash_set(&ep->worker->reply_eps, key, ep);
@@ -317,8 +318,8 @@ ucs_status_t ucp_wireup_farewell_handler(void *arg, void *data, size_t length,
     ep   = ucp_wireup_reply_ep(worker, &sender);
     if ((ep != NULL) && (ep->flags & UCP_EP_FLAG_LOOPBACK)) {
         /* The endpoint's own FAREWELL has arrived. The close continues; if a
-         * handler introduces the endpoint again for a reply, it sends another
-         * one */
+         * handler introduces the endpoint again for a reply, the endpoint sends
+         * another FAREWELL */
         ep->leaving = 0;
         ucp_ep_replied(ep);
         ep = NULL;

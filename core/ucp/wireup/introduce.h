@@ -4,9 +4,9 @@
  *
  * One-way messages need no set-up beyond that of the transport. Before the
  * first message that requires a reply, an endpoint sends an introduction: its
- * worker's number, its own number and its worker's address. The introduction is
- * an active message on the same lane, so that it arrives before that message.
- * The peer creates an internal endpoint for the replies. Neither side waits.
+ * worker's UUID, its own id and its worker's address. The introduction is an
+ * active message on the same lane, so that it arrives before that message. The
+ * peer creates an internal endpoint for the replies. Neither side waits.
  *
  *   INTRODUCE | sender's end 16 | flags 1 | worker address |
  *   FAREWELL  | sender's end 16 |
@@ -40,7 +40,7 @@ enum {
 
 _Static_assert(sizeof(ucp_introduce_t) == 17, "wire layout");
 
-/** Introduces the endpoint, if that has not been done. */
+/** Introduces the endpoint to its peer, if that has not been done. */
 ucs_status_t ucp_wireup_introduce(ucp_ep_h ep);
 
 /** Prepares a request that completes with a reply: introduces the endpoint,
@@ -51,13 +51,13 @@ ucs_status_t ucp_wireup_expect_reply(ucp_request_t *req);
 /** Sends FAREWELL if the endpoint was introduced. Best effort. */
 void ucp_wireup_farewell(ucp_ep_h ep);
 
-/** Returns the endpoint for replies to `sender`, or NULL. `sender` comes from
- *  the wire. */
+/** Returns the endpoint for replies to `sender`, or NULL. `sender` may be any
+ *  value that a peer has sent. */
 ucp_ep_h ucp_wireup_reply_ep(ucp_worker_h worker, const ucp_wire_end_t *sender);
 
 /** Adds an internal endpoint to the table of reply endpoints, for the sender
- *  `sender`. If the user has an endpoint that is connected to the same
- *  endpoint of the peer, replies still go over that one. */
+ *  `sender`. If the user has an endpoint that is connected to the same endpoint
+ *  of the peer, replies still go over the user's endpoint. */
 ucs_status_t ucp_wireup_remember(ucp_ep_h ep, const ucp_wire_end_t *sender);
 
 /** Adds a user's endpoint as the reply endpoint of the peer's endpoint

@@ -111,8 +111,8 @@ static ucs_status_t connect_lanes(ucp_worker_h worker,
     return UCS_OK;
 }
 
-/* True if the peer is on this machine: its address says so, or messages go
- * through memory and so cannot leave the machine. */
+/* True if the peer is on this machine: according to its address, or because
+ * messages go through shared memory and so cannot leave the machine. */
 static int is_local(ucp_worker_h worker, const ucp_address_info_t *peer,
                     const ucp_wireup_lanes_t *lanes)
 {

@@ -22,7 +22,8 @@ struct ucp_wireup_link {
     void (*sent)(ucp_wireup_link_t *link);
 };
 
-/** Takes ownership of `uct`, an endpoint on the interface. */
+/** Initializes a link over `uct`, an endpoint on the interface; the link
+ *  becomes its owner. */
 void ucp_wireup_link_init(ucp_wireup_link_t *link, uct_ep_h uct,
                           const ucp_worker_iface_t *wiface,
                           void (*sent)(ucp_wireup_link_t *link));

@@ -239,8 +239,8 @@ unsigned ucp_wireup_share(const search_t *search, const uint8_t *equals,
 
     for (i = 0; i < num_equals; ++i) {
         if (!search->worker->ifaces[equals[i]].lane.is_network) {
-            /* Without network devices there is no gain in spreading processes
-             * over them */
+            /* Not a network device: there is no gain in spreading the processes
+             * over these interfaces */
             return equals[0];
         }
     }
@@ -354,9 +354,9 @@ static int take_asked(search_t *search, const ucp_wireup_record_t *record,
     return 1;
 }
 
-/* Finds an interface for the handshake. Returns non-zero if it may also carry
- * messages, with this score; zero if it is for the handshake only, or if there
- * is none. */
+/* Finds an interface for the handshake. Returns non-zero and sets *score if it
+ * may also carry messages; zero if it is for the handshake only, or if there is
+ * none. */
 static int find_aux(search_t *search, double *score, ucp_selected_lane_t *aux)
 {
     double aux_score = -1;

@@ -13,8 +13,8 @@
 /** Constraints of the selection. */
 typedef struct ucp_select_params {
     int err_mode; /**< Non-zero for UCP_ERR_HANDLING_MODE_PEER */
-    /** Created by the user and not for replies: its lanes may be connected
-     *  endpoint to endpoint */
+    /** The user creates the endpoint, not the library for replies: its lanes
+     *  may be connected endpoint to endpoint */
     int by_user;
     /** The lanes that the peer requests, or NULL */
     const ucp_wireup_request_t *request;
@@ -22,7 +22,7 @@ typedef struct ucp_select_params {
 
 /**
  * Selects the lanes to a peer: first the one for active messages, then lanes
- * for operations that it does not support or is slower at. Returns
+ * for operations that the first lane does not support or is slower at. Returns
  * UCS_ERR_UNREACHABLE if there is none for active messages; a log line gives
  * the reason for each candidate. If lane 0 has to be connected endpoint to
  * endpoint, `aux` carries the handshake.

@@ -14,10 +14,11 @@
 typedef struct ucp_wireup_stub {
     uct_ep_t super; /**< Must be first: the lane points to it */
     /** The transport's endpoint, which the stub owns until the lane is
-     *  connected; NULL if not in use, or taken */
+     *  connected; NULL if the stub is not in use, or after
+     *  ucp_wireup_stub_take() */
     uct_ep_h real;
     /** Carries messages to the peer until the lane is connected; if it is not
-     *  in use, lane 0 does */
+     *  in use, lane 0 carries them */
     ucp_wireup_link_t *link;
     ucx_pending_queue_t waiting;
 } ucp_wireup_stub_t;
