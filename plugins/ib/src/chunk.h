@@ -5,7 +5,8 @@
 
 #include "md.h"
 
-/* The header of a chunk; buffers begin IB_CHUNK_HEAD bytes after its start. */
+/* The header of a chunk. The chunk's buffers begin IB_CHUNK_HEAD bytes after
+ * the start of the header. */
 typedef struct ib_chunk {
     struct ib_chunk *next;
     struct ibv_mr *mr;
@@ -14,12 +15,12 @@ typedef struct ib_chunk {
 
 enum { IB_CHUNK_HEAD = 64 };
 
-/* Maps and registers `size` bytes for buffers, rounded up to pages. */
+/* Maps and registers a chunk that has at least `size` bytes for buffers. */
 ib_chunk_t *ib_chunk_map(ib_md_t *md, size_t size);
 void ib_chunk_unmap(ib_chunk_t *chunk);
 
-/* Implements chunk_alloc of memory pools, whose chunks begin after the
- * header. */
+/* The callbacks chunk_alloc and chunk_free of UCX memory pools. The address and
+ * the size that they exchange with a pool exclude the header. */
 ucs_status_t ib_chunk_alloc(void *md, size_t *size, void **chunk_p);
 void ib_chunk_free(void *md, void *chunk);
 

@@ -45,8 +45,9 @@ const ucx_config_table_t ib_cm_config_table = {
     .num_fields   = sizeof(cm_fields) / sizeof(cm_fields[0]),
 };
 
-/* Adds or changes a descriptor of the epoll set. `ptr` identifies it: NULL for
- * the timer, the manager for the event channel, otherwise a link. */
+/* Adds, changes or removes (`op`) a descriptor of the epoll set. `ptr`
+ * identifies the descriptor: NULL for the timer, the manager for the event
+ * channel, otherwise a link. */
 ucs_status_t ib_cm_watch(ib_cm_t *cm, int op, int fd, void *ptr)
 {
     struct epoll_event event = {.events = EPOLLIN, .data = {.ptr = ptr}};
@@ -98,13 +99,14 @@ static void link_late(ib_cm_link_t *link)
     }
 }
 
-/* Returns the earlier one of two times, of which 0 means none. */
+/* Returns the earlier of two times. A time of 0 means none. */
 static double earlier(double a, double b)
 {
     return ((a == 0) || ((b != 0) && (b < a))) ? b : a;
 }
 
-/* Returns the next deadline in the list, 0 for none. */
+/* Handles the links of the list whose deadline or nudge is due. Returns the
+ * earliest time at which another one is due, 0 for none. */
 static double check_deadlines(ib_link_t *list, double now)
 {
     ib_link_t *node, *following;
@@ -249,7 +251,7 @@ static ucs_status_t cm_open_fds(ib_cm_t *cm)
         (fcntl(cm->events->fd, F_SETFL, flags | O_NONBLOCK) != 0)) {
         return UCS_ERR_IO_ERROR;
     }
-    /* The set is still empty: the handler cannot run before `async_id` is
+    /* The epoll set is still empty: the handler cannot run before `async_id` is
      * set. */
     status = host->async_add_fd(cm->super.worker, cm->epoll_fd,
                                 UCS_EVENT_SET_EVREAD, cm_async_event, cm,
@@ -302,7 +304,9 @@ static ucs_status_t cm_open(const ucx_component_t *component,
     return UCS_OK;
 }
 
-/* Waits until the last messages (rejections) are acknowledged. */
+/* Waits for at most CLOSE_LIMIT until the sends of LINGERING links, such as
+ * rejections, are acknowledged. Closes the links in all other states at
+ * once. */
 static void wait_lingering(ib_cm_t *cm)
 {
     double end = cm->host->time() + (CLOSE_LIMIT * 1e-3);

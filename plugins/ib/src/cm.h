@@ -23,8 +23,9 @@
  *   LINGERING   the manager           its sends to be acknowledged  DEAD
  *   DEAD        none                  the end of the round
  *
- * LEFT is the reply to DISCONNECT. It changes no state, but flushes wait for
- * it.
+ * "(limited)": the wait has a deadline. A round is one pass of cm_progress()
+ * over the ready descriptors. LEFT is the reply to DISCONNECT. It changes no
+ * state, but flushes wait for it.
  *
  * Any thread may accept or reject a request. An endpoint of another manager may
  * also accept it: the link then moves to that manager. A link in REQUESTED is
@@ -117,7 +118,8 @@ typedef struct ib_cm {
     double log_time;
 } ib_cm_t;
 
-/* The context of an identifier of librdmacm points to this. */
+/* A listener. The context of its librdmacm identifier points to this
+ * structure. */
 typedef struct ib_cm_listener {
     uct_listener_t super;
     ib_link_t node;
@@ -146,10 +148,10 @@ typedef struct ib_cm_link {
     size_t memory_size;
     size_t large; /* Bytes of a large message */
     uint8_t state;
-    /* Protected by the lock of the manager that accepted the connection:
-     * another thread has claimed the link */
+    /* A thread has taken the link out of REQUESTED. Protected by the lock of
+     * the manager that accepted the connection */
     uint8_t taken;
-    /* Protected by the same lock: the connection has ended */
+    /* The connection has ended. Protected by the same lock */
     uint8_t gone;
     uint8_t watched;
     uint8_t small_sent;
@@ -159,21 +161,22 @@ typedef struct ib_cm_link {
     ib_cm_ep_t *ep;
     ib_cm_listener_t *listener; /* In the states UNKNOWN and REQUESTED */
     double deadline;            /* 0: no deadline */
-    /* iWARP, ASKED: time of the next ib_cm_link_nudge(), 0 for none, and the
-     * delay before it */
+    /* On iWARP in ASKED: the time of the next ib_cm_link_nudge(), 0 for none,
+     * and the delay before that time. Seconds */
     double nudge_at, nudge_delay;
 } ib_cm_link_t;
 
 enum ib_cm_ep_flags {
     IB_CM_EP_CLIENT    = 1u << 0,
-    /* The connect or notify callback was called */
+    /* No connect or notify callback may follow: it was called, the connection
+     * has failed, or the user has cancelled it */
     IB_CM_EP_TOLD      = 1u << 1,
     IB_CM_EP_LEFT      = 1u << 2, /* This side has disconnected */
     IB_CM_EP_PEER_LEFT = 1u << 3,
-    IB_CM_EP_DESTROYED = 1u << 4, /* Destroyed within one of its own
-                                   * callbacks */
+    IB_CM_EP_DESTROYED = 1u << 4, /* The user has destroyed the endpoint; it is
+                                   * freed when no callback runs */
     IB_CM_EP_NOTIFIED  = 1u << 5, /* NOTIFY was sent */
-    /* The peer has notified its user of our disconnect */
+    /* The peer has notified its user that this side has disconnected */
     IB_CM_EP_LEFT_TOLD = 1u << 6,
 };
 
@@ -197,11 +200,14 @@ struct ib_cm_ep {
 
 /* --- cm.c ----------------------------------------------------------------- */
 ucs_status_t ib_cm_watch(ib_cm_t *cm, int op, int fd, void *ptr);
-/* Sets the timer to expire at `when` or earlier. */
+/* Sets the timer to expire at `when` (host time in seconds), unless it expires
+ * earlier. */
 void ib_cm_timer_set(ib_cm_t *cm, double when);
-/* Makes the next progress of the worker poll this manager. Any thread. */
+/* Makes the next progress of the worker poll this manager. Any thread may call
+ * this function. */
 void ib_cm_wake(ib_cm_t *cm);
-/* Limits messages that unknown clients can cause to one per second. */
+/* Returns whether a log message that a client has caused may be printed: at
+ * most one per second. */
 int ib_cm_may_log(ib_cm_t *cm);
 
 /* --- cm_event.c ----------------------------------------------------------- */
@@ -222,17 +228,18 @@ void ib_cm_link_close(ib_cm_link_t *link);
 /* Closes the link now; the memory is freed at the end of the round. */
 void ib_cm_link_kill(ib_cm_link_t *link);
 void ib_cm_link_free(ib_cm_link_t *link);
-/* Moves the link to REQUESTED, from which any thread may take it. The thread
- * that takes the link owns it. */
+/* Moves the link to REQUESTED, from which any thread may take it.
+ * ib_cm_link_take() returns non-zero if the calling thread now owns the
+ * link. */
 void ib_cm_link_hand_out(ib_cm_link_t *link);
 int ib_cm_link_take(ib_cm_link_t *link);
-/* Moves a link that was taken to this manager. */
+/* Moves a link that the caller has taken to the manager `cm`. */
 ucs_status_t ib_cm_link_adopt(ib_cm_link_t *link, ib_cm_t *cm);
 ucs_status_t ib_cm_link_send(ib_cm_link_t *link, enum ib_cm_kind kind,
                              const void *priv, size_t length);
 /* Posts an RDMA write of 0 bytes on an iWARP connection whose peer has not
- * replied to REQUEST: software iWARP of Linux (siw) processes data that has arrived while it
- * was accepting the connection only when more data arrives. */
+ * replied to REQUEST. If data arrives while siw, the software iWARP of Linux,
+ * accepts a connection, siw processes the data only when more data arrives. */
 void ib_cm_link_nudge(ib_cm_link_t *link);
 /* Polls the link's completions. Returns 0 if the link is now REQUESTED and has
  * another owner. */
@@ -268,7 +275,8 @@ ucs_status_t ib_cm_ep_create(uct_cm_h cm, const uct_ep_params_t *params,
                              uct_ep_h *ep_p);
 /* Called when the RDMA connection is established. */
 void ib_cm_ep_connected(ib_cm_ep_t *ep);
-/* Handles a complete message from the peer, which is allowed in this state. */
+/* Handles a complete message from the peer. The caller has checked that the
+ * state of the link allows the message. */
 void ib_cm_ep_message(ib_cm_ep_t *ep, enum ib_cm_kind kind);
 /* Fails the endpoint, because its link has failed. */
 void ib_cm_ep_lost(ib_cm_ep_t *ep, ucs_status_t status);
@@ -282,8 +290,7 @@ ucs_status_t ib_cm_ep_flush(uct_ep_h ep, unsigned flags,
                             uct_completion_t *comp);
 /* Completes the outstanding flushes if nothing is unacknowledged. */
 void ib_cm_flush_check(ib_cm_ep_t *ep);
-/* Schedules the completion of all outstanding flushes with `status`, in
- * progress. */
+/* Makes progress complete all outstanding flushes with `status`. */
 void ib_cm_flush_end(ib_cm_ep_t *ep, ucs_status_t status);
 /* Calls the completions that ib_cm_flush_end() has scheduled. */
 void ib_cm_flush_dispatch(ib_cm_t *cm);

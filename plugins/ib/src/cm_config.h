@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The variables UCX_RDMA_CM_* and the operations of rdmacm for the entry point.
+ * The variables UCX_RDMA_CM_* and the table of operations of the connection
+ * manager rdmacm.
  */
 #ifndef IB_CM_CONFIG_H
 #define IB_CM_CONFIG_H

@@ -7,7 +7,8 @@
 
 /* --- Callbacks ------------------------------------------------------------ */
 
-/* Keeps the endpoint allocated: the user may destroy it in its own callback. */
+/* Keeps the endpoint allocated while its callback runs, because the user may
+ * destroy the endpoint in the callback. */
 static void call_begin(ib_cm_ep_t *ep)
 {
     ++ep->calls;
@@ -59,8 +60,8 @@ static void tell_server(ib_cm_ep_t *ep, ucs_status_t status)
     }
 }
 
-/* Reports the local device, or the reason why there is no connection. Returns
- * the user's status. */
+/* Calls the resolve callback with the local device, or with the reason why
+ * there is no connection. Returns the status that the callback returns. */
 static ucs_status_t tell_resolved(ib_cm_ep_t *ep, ucs_status_t status)
 {
     uct_cm_ep_resolve_args_t args = {

@@ -12,8 +12,8 @@ enum {
 }; /* Reason of a rejection: no process listens at
     * the address */
 
-/* A copy of an event: it must be acknowledged before its identifier can be
- * destroyed. */
+/* A copy of an event of librdmacm. The event itself is acknowledged before it
+ * is handled: rdma_destroy_id() would wait for the acknowledgement. */
 typedef struct cm_event {
     enum rdma_cm_event_type type;
     int status;
@@ -74,7 +74,8 @@ static void start_connect(ib_cm_link_t *link)
         .version  = IB_CM_VERSION,
         .max_priv = htole32((uint32_t)link->cm->config.priv_data_len),
     };
-    /* Not 7: the kernel's software RDMA retries without limit for 7. */
+    /* `retry_count` is not 7: for 7 the kernel's software RDMA retries without
+     * limit. */
     struct rdma_conn_param param = {
         .private_data     = &intro,
         .private_data_len = sizeof(intro),
@@ -97,7 +98,8 @@ static void established(ib_cm_link_t *link, const cm_event_t *event)
     ib_cm_intro_t intro;
 
     if (link->state != IB_CM_ST_CONNECTING) {
-        return; /* The link of a server's endpoint is driven by its messages */
+        return; /* On the server's side only messages change the state of a
+                 * link */
     }
     if (!take_intro(event, &intro)) {
         ucx_diag("rdmacm: the server that answered is none of UCX: its private "
@@ -126,8 +128,8 @@ static void link_lost(ib_cm_link_t *link, ucs_status_t status)
  * the completion queue. */
 static void disconnected(ib_cm_link_t *link)
 {
-    link->gone = 1; /* For the user's thread, if the last message was a
-                     * request */
+    link->gone = 1; /* For the thread that takes the link, if the last message
+                     * was a request */
     if (ib_cm_link_poll(link) && (link->state != IB_CM_ST_DEAD)) {
         link_lost(link, UCS_ERR_CONNECTION_RESET);
     }
@@ -192,8 +194,8 @@ static void link_event(ib_cm_link_t *link, const cm_event_t *event)
     }
 }
 
-/* Returns non-zero if another thread owns the link; `gone` is set for that
- * thread. */
+/* Returns non-zero if the link is in REQUESTED or another thread has taken it.
+ * If the event ends the connection, `gone` is set for that thread. */
 static int link_is_out(ib_cm_t *cm, ib_cm_link_t *link,
                        enum rdma_cm_event_type type)
 {

@@ -11,7 +11,8 @@
 /* An outstanding flush. It completes in progress; the endpoint may have been
  * destroyed before. */
 typedef struct cm_flush {
-    /* Node in the endpoint's list, then in the manager's */
+    /* Node in the endpoint's list `flushes`, then in the manager's list
+     * `flushed` */
     ib_link_t node;
     uct_completion_t *comp;
     ucs_status_t status;

@@ -30,7 +30,8 @@ static const double FIRST_NUDGE = 0.01;
 
 /* --- Buffers -------------------------------------------------------------- */
 
-/* Returns a buffer; index 0 is the large one. */
+/* Returns a buffer of one direction; the buffer with index 0 is the large
+ * one. */
 static char *buffer_of(const ib_cm_link_t *link, int is_send, unsigned index)
 {
     size_t half = link->large + (IB_CM_SMALL * sizeof(ib_cm_msg_t));
@@ -159,8 +160,8 @@ static void unwatch(ib_cm_link_t *link)
     }
 }
 
-/* Destroys the objects of the library and the kernel. The peer detects that the
- * connection has ended. */
+/* Destroys the link's objects of librdmacm and libibverbs. The peer's device
+ * reports that the connection has ended. */
 static void release(ib_cm_link_t *link)
 {
     unwatch(link);
@@ -290,7 +291,8 @@ ucs_status_t ib_cm_link_adopt(ib_cm_link_t *link, ib_cm_t *cm)
 {
     ib_cm_t *from = link->cm;
 
-    /* Returns when the other manager has acknowledged all events of `id`. */
+    /* rdma_migrate_id() returns when the other manager has acknowledged all
+     * events of `id`. */
     if ((from != cm) && (rdma_migrate_id(link->id, cm->events) != 0)) {
         return ib_cm_status(errno);
     }
@@ -383,12 +385,14 @@ void ib_cm_link_nudge(ib_cm_link_t *link)
     };
     struct ibv_send_wr *bad;
 
-    /* The send queue has an entry for it if nothing else is outstanding. */
+    /* The send queue has a free entry for the write if nothing else is
+     * outstanding. */
     if ((link->unsent == 0) && (ibv_post_send(link->id->qp, &wr, &bad) == 0)) {
         ++link->unsent;
     }
-    /* The server's user may reply much later. The peer's device has accepted the
-     * connection by the time at which a connection attempt ends. */
+    /* No nudge is needed after UCX_RDMA_CM_TIMEOUT: the peer's device has
+     * accepted the connection by then. Only the reply is missing, which the
+     * server's user may send much later. */
     if (link->nudge_delay < link->cm->config.timeout) {
         plan_nudge(link, 2 * link->nudge_delay);
     } else {

@@ -58,8 +58,8 @@ static ucs_status_t ep_alloc(ib_cm_t *cm, const uct_ep_params_t *params,
     return UCS_OK;
 }
 
-/* Copies an address for librdmacm, which reads the length that the family
- * implies. */
+/* Copies an address for librdmacm, which reads as many bytes as the address
+ * family implies. */
 static ucs_status_t copy_address(const ucs_sock_addr_t *from,
                                  struct sockaddr_storage *to)
 {

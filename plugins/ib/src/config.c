@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names, defaults and help of the variables. */
+/* Names, defaults and help texts of the plugin's configuration variables. */
 #include "config.h"
 
 #define MD(_name, _type, _member, _dflt, _values, _min, _max, _help) \

@@ -21,7 +21,8 @@ typedef struct ib_md_config {
     int local_subnet;     /* Reach only RoCE ports of the same subnet */
 } ib_md_config_t;
 
-/* Variables of a transport that count more than those of UCX_IB_* */
+/* Variables of a transport. A value that the user sets takes precedence over
+ * the variable UCX_IB_* of the same name. */
 typedef struct ib_path_config {
     unsigned sl, traffic_class, hop_limit; /* UINT_MAX: as UCX_IB_* */
     unsigned pkey, path_mtu;               /* 0: as UCX_IB_* */
@@ -52,7 +53,8 @@ typedef struct ib_rc_config {
 /* UCX_UD_*: datagrams */
 typedef struct ib_ud_config {
     ib_path_config_t path;
-    double timeout; /* Seconds without progress until the peer is lost */
+    double timeout; /* Seconds without an acknowledgement until the peer is
+                     * lost */
     /* Seconds to wait for acknowledgements on close, at most */
     double linger;
     double timer_tick; /* Minimum seconds until a retransmission */

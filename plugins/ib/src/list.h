@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Doubly linked lists through their elements. A link that is in no list points
- * to itself.
+ * Circular doubly linked lists. A link is a member of the element that it
+ * connects. A link that is in no list points to itself.
  */
 #ifndef IB_LIST_H
 #define IB_LIST_H
@@ -44,7 +44,8 @@ static inline void ib_link_queue(ib_link_t *list, ib_link_t *link)
     }
 }
 
-/* Moves all elements of `list` to `to`, which is uninitialized. */
+/* Moves all elements of `list` to the list `to`, which the caller need not
+ * initialize. */
 static inline void ib_link_take_all(ib_link_t *list, ib_link_t *to)
 {
     *to            = *list;

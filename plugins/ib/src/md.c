@@ -230,8 +230,8 @@ void ib_md_set_odp(ib_md_t *md)
     md->odp_access = 0;
     if ((md->config.odp == UCS_NO) ||
         ((md->config.odp != UCS_YES) && (md->rcache != NULL))) {
-        return; /* A registration that stays in the cache costs as little, and
-                 * transfers are faster */
+        return; /* With the cache, repeated registrations cost as little as with
+                 * on-demand paging, and transfers are faster */
     }
     if (has_odp(md)) {
         md->odp_access = IBV_ACCESS_ON_DEMAND;
@@ -247,9 +247,9 @@ void ib_md_set_odp(ib_md_t *md)
 
 /* Determines whether the device registers dmabufs. There is no query for this,
  * so it tries a registration with an invalid file descriptor; the error shows
- * who rejects it. EBADF comes from a driver that supports dmabufs and has
- * looked up the file. Kernels and drivers without dmabufs reject the request
- * itself (EOPNOTSUPP, EPROTONOSUPPORT, EINVAL). */
+ * which layer rejects it. EBADF comes from a driver that supports dmabufs and
+ * has looked up the file. Kernels and drivers without dmabufs reject the
+ * request itself (EOPNOTSUPP, EPROTONOSUPPORT, EINVAL). */
 void ib_md_set_dmabuf(ib_md_t *md)
 {
     const ucx_host_t *host = md->host;
@@ -296,8 +296,9 @@ static void md_make_rcache(ib_md_t *md)
     }
 }
 
-/* Must precede every registration of the process. Kernels that copy registered
- * pages at a fork by themselves need nothing. */
+/* Prepares libibverbs for fork(). Must run before the first registration of the
+ * process. On kernels that copy registered pages at a fork, ibv_fork_init()
+ * does nothing. */
 static ucs_status_t prepare_fork(const ucx_host_t *host, int wanted)
 {
     int error = (wanted == UCS_NO) ? 0 : ibv_fork_init();
@@ -347,7 +348,8 @@ ucs_status_t ib_md_open(const ucx_component_t *component,
         status = UCS_ERR_NO_DEVICE;
         goto err_close;
     }
-    /* iWARP delivers the data of a read as a write of the peer. */
+    /* On iWARP the peer's device writes the data of a read to the buffer: the
+     * buffer needs the access right of remote writes. */
     md->sink_access = ib_is_iwarp(md->context) ? IBV_ACCESS_REMOTE_WRITE : 0;
     md->sys_dev     = UCS_SYS_DEVICE_ID_UNKNOWN;
     snprintf(path, sizeof(path), "/sys/class/infiniband/%s/device", args->name);
@@ -393,7 +395,7 @@ static ucs_status_t ib_md_query(uct_md_h uct_md, ucx_md_attr_t *attr)
     attr->reg_mem_types    = host;
     attr->cache_mem_types  = (md->rcache != NULL) ? host : 0;
     attr->access_mem_types = host;
-    /* With a cache only a look-up; otherwise a system call, which pins each
+    /* Seconds: with a cache, a look-up; otherwise a system call that pins each
      * page */
     attr->reg_cost         = (md->rcache != NULL) ?
                                  ucs_linear_func_make(1e-7, 0) :

@@ -47,7 +47,7 @@ ucs_status_t ib_md_open(const ucx_component_t *component,
 /* Logs the failed registration, whose reason is errno, and returns its status.
  * If the reason is the limit of locked memory, it is reported once as an error
  * that says what the user can do; other reasons are reported at `level`. Any
- * thread. */
+ * thread may call this function. */
 ucs_status_t ib_reg_failed(ib_md_t *md, int level, const void *address,
                            size_t length);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shared by all files of this plugin: the host and small helpers.
+ * Shared by all files of this plugin: the plugin's state for one core, the
+ * services of that core (the host), and small helpers.
  *
  * No state of a core is in global variables: a process may contain two copies
  * of the core, each with its own instance of the plugin. The log macros use a

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the number of lanes for a bit of active_width. */
+/* Returns the number of physical lanes of the link for a value of
+ * ibv_port_attr.active_width. */
 static unsigned link_lanes(uint8_t width)
 {
     switch (width) {
@@ -30,9 +31,9 @@ static unsigned link_lanes(uint8_t width)
     }
 }
 
-/* Returns the data rate of one lane in bits per second, for a bit of
- * active_speed: the signalling rate without the line code (8b/10b; 64b/66b from
- * FDR10). */
+/* Returns the data rate of one physical lane in bits per second for a value of
+ * ibv_port_attr.active_speed: the signalling rate without the line code
+ * (8b/10b; 64b/66b from FDR10). */
 static double lane_speed(uint8_t speed)
 {
     switch (speed) {
@@ -121,7 +122,7 @@ static int gid_rank(const struct ibv_gid_entry *entry)
     }
 }
 
-/* Uses the entry that the user has configured. */
+/* Reads the entry of the GID table that the user has configured. */
 static ucs_status_t gid_by_index(const ucx_host_t *host,
                                  struct ibv_context *context, unsigned index,
                                  ib_port_t *port, struct ibv_gid_entry *entry)
@@ -136,8 +137,8 @@ static ucs_status_t gid_by_index(const ucx_host_t *host,
     return UCS_ERR_INVALID_PARAM;
 }
 
-/* Reads the GIDs of all ports. Querying each entry would make a system call for
- * each, and tables have up to 1024 entries. */
+/* Reads the GIDs of all ports in one system call, because tables have up to
+ * 1024 entries. Returns the number of GIDs, or a negative value. */
 static ssize_t gid_table(struct ibv_context *context, int port_length,
                          struct ibv_gid_entry **table_p)
 {
@@ -186,8 +187,8 @@ static unsigned count_bits(const uint8_t *bytes, size_t length)
     return num;
 }
 
-/* Returns the length of the subnet's prefix in a GID that is an IP address of a
- * network device, or 0 if this is not its address. */
+/* Returns the length of the subnet prefix in bits, if the GID is the IP address
+ * `at` of a network device; otherwise 0. */
 static unsigned prefix_at(const struct ifaddrs *at, const union ibv_gid *gid)
 {
     const struct sockaddr_in6 *in6 = (const void *)at->ifa_addr;
@@ -209,9 +210,10 @@ static unsigned prefix_at(const struct ifaddrs *at, const union ibv_gid *gid)
     return 0;
 }
 
-/* The subnet of an InfiniBand GID has 64 bits. That of an IP address is known to
- * its network device, which may be in another namespace: then all addresses
- * count as one subnet. */
+/* Returns the length of the GID's subnet prefix in bits. An InfiniBand prefix
+ * has 64 bits. The prefix of an IP address is that of its network device. If
+ * the device is not found, for example because it is in another namespace, 64
+ * bits are compared: then all IPv4 addresses count as one subnet. */
 static uint8_t gid_prefix(uint8_t kind, const union ibv_gid *gid)
 {
     unsigned prefix = 0;
@@ -293,7 +295,8 @@ static ucs_status_t port_set_pkey(const ucx_host_t *host,
     return UCS_OK;
 }
 
-/* Takes a number of the transport's variables, if the user has set it. */
+/* Stores a variable of the transport in *value, if the user has set the
+ * variable. */
 static ucs_status_t take(const ucx_host_t *host, const char *name,
                          unsigned wanted, unsigned max, unsigned *value)
 {

@@ -47,9 +47,9 @@ typedef struct ib_port {
     uint32_t max_msg; /* Maximum message length in bytes */
     double bandwidth; /* Bytes per second of payload */
     double latency;   /* Seconds, of the link and the devices together */
-    /* How packets are addressed */
+    /* Attributes of packets to all peers */
     uint8_t sl, traffic_class, hop_limit;
-    uint8_t is_global;    /* Always with a global header */
+    uint8_t is_global;    /* All packets have a global header */
     uint8_t local_subnet; /* Reaches only RoCE ports of the same subnet */
 } ib_port_t;
 
@@ -69,8 +69,9 @@ ucs_status_t ib_port_open(const ucx_host_t *host, struct ibv_context *context,
 
 void ib_port_address(const ib_port_t *port, ib_wire_device_t *wire);
 
-/* Returns whether the peer with this address is reachable. The address is
- * untrusted input. Stores a reason if `args` has a buffer for it. */
+/* Returns 0 if the peer with this address is not reachable, 1 if it is in
+ * another subnet, 2 if it is in the port's subnet. The address is untrusted
+ * input. Stores a reason if `args` has a buffer for it. */
 int ib_port_reaches(const ib_port_t *port, const ucx_reachable_args_t *args);
 
 /* Fills `ah` and *mtu_p for the path to the peer. */

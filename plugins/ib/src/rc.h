@@ -8,8 +8,9 @@
  * covers all work requests before it. An operation (ib_op_t) in the endpoint's
  * list holds what must be done on completion; short sends have none.
  *
- * Only rc_post() in rc_send.h passes work requests to the device: other queue
- * functions need to replace only rc_post() and rc_cq.c.
+ * Only rc_post() in rc_send.h passes send requests to the device: a transport
+ * that uses other functions for the send queue needs to replace only rc_post()
+ * and rc_cq.c.
  */
 #ifndef IB_RC_H
 #define IB_RC_H
@@ -32,10 +33,11 @@ enum {
     RC_AM_GRANT   = 0x20, /* Grants credits for half a window */
     RC_AM_ASK     = 0x40, /* Half a window was sent: requests credits */
     RC_AM_ONLY_FC = 0x80, /* No message: flow control only */
-    RC_AM_BYE     = 0x01, /* Id of such a message: the sender's user has
-                           * destroyed the endpoint (iWARP) */
-    RC_AM_HELLO   = 0x02, /* Likewise: the first message of the side that has
-                           * connected (iWARP) */
+    RC_AM_BYE     = 0x01, /* Id of a message with RC_AM_ONLY_FC: the sender's
+                           * user has destroyed the endpoint (iWARP) */
+    RC_AM_HELLO   = 0x02, /* Id of a message with RC_AM_ONLY_FC: the first
+                           * message of the side that has called rdma_connect()
+                           * (iWARP) */
 };
 
 _Static_assert(UCT_AM_ID_MAX <= RC_AM_ID_MASK + 1, "message ids fit");
@@ -70,7 +72,8 @@ typedef struct rc_desc {
 
 /*
  * A receive buffer. The last byte of the user's headroom receives the message's
- * header, so that the data after it is aligned.
+ * header, so that the data after it is aligned. The owner's word points to the
+ * ucx_recv_desc_owner_t that takes a buffer back.
  *
  *   | rc_recv_t | ... | owner's word | headroom | data ...
  *                                               ^ recv_data
@@ -95,24 +98,27 @@ enum {
     RC_EP_FENCE     = 1 << 3, /* The next request waits for earlier reads */
     /* Report the failure after the last completion */
     RC_EP_TELL      = 1 << 4,
-    RC_EP_DRAIN     = 1 << 5, /* Failed; the last request is not posted yet */
-    /* iWARP: the user has connected it, librdmacm has not yet */
+    RC_EP_DRAIN     = 1 << 5, /* Failed; the request that completes after all
+                               * others is not posted yet */
+    /* iWARP: the user has called connect_to_ep, but the connection is not
+     * established yet */
     RC_EP_JOINING   = 1 << 6,
-    /* iWARP: no read shows yet that the requests have arrived */
+    /* iWARP: requests were posted after the last read by which
+     * rc_ep_post_empty() confirms earlier ones */
     RC_EP_UNSEEN    = 1 << 7,
-    /* iWARP: RC_AM_BYE was sent and received; a destroyed endpoint waits for
-     * the latter */
+    /* iWARP: RC_AM_BYE was sent, or was received. A destroyed endpoint waits
+     * for the peer's RC_AM_BYE */
     RC_EP_BYE_SENT  = 1 << 8,
     RC_EP_BYE_TAKEN = 1 << 9,
     RC_EP_LINGERS   = 1 << 10,
     /* iWARP, failed: waits for the completions of its requests */
     RC_EP_FLUSHING  = 1 << 11,
-    /* iWARP, failed: the peer has closed, and had received everything */
+    /* iWARP, failed: the peer has closed after it had received everything */
     RC_EP_LEFT      = 1 << 12,
     /* iWARP: nothing is posted before earlier reads have completed */
     RC_EP_HELD      = 1 << 13,
-    /* iWARP: this side connects, and has to send RC_AM_HELLO; without
-     * RC_EP_JOINING it may do so */
+    /* iWARP: this side has called rdma_connect() and has to send RC_AM_HELLO.
+     * It may send it when RC_EP_JOINING is cleared */
     RC_EP_GREETS    = 1 << 14,
     /* iWARP: RC_AM_HELLO was sent, and no read has completed since */
     RC_EP_UNHEARD   = 1 << 15,
@@ -126,17 +132,20 @@ struct rc_ep {
     uint16_t done_sn;    /* Sequence number of the oldest incomplete request */
     uint16_t unsignaled; /* Number of requests since the last signaled one */
     uint16_t state;      /* RC_EP_* */
-    /* Flow control of active messages: half of the window that the peer has
-     * given to this endpoint, and of the one that this endpoint has given */
+    /* Flow control of active messages. A window is the number of messages that
+     * the sender may send before the receiver has polled one. half_window: half
+     * of this endpoint's window as a sender; half_given: half of the peer's
+     * window */
     uint16_t half_window;
     uint16_t half_given;
     uint16_t credits;
     uint16_t since_ask; /* Messages sent since the last RC_AM_ASK */
-    uint16_t owed;      /* Number of grants that the peer has requested */
+    uint16_t owed;      /* Number of grants that the peer has requested and that
+                         * were not sent yet */
     int8_t status;      /* Status of a failed endpoint */
     /* Number of callers that still use the endpoint: do not free */
     uint8_t busy;
-    /* Its messages have carried grants of other endpoints */
+    /* A message of this endpoint has carried a grant for another endpoint */
     uint8_t has_carried;
     ib_op_t *ops, **ops_tail;
     ucx_pending_queue_t pending;
@@ -149,14 +158,15 @@ struct rc_ep {
     rc_ep_t *next_by_qpn;
     uint32_t psn;
     uint32_t peer_qpn;
-    uint64_t peer_token; /* rc_iface_t.token of the peer; 0: iWARP */
+    uint64_t peer_token; /* rc_iface_t.token of the peer; 0: none */
     /* iWARP (rc_join.h): the connection, and the remote endpoint */
     struct rdma_cm_id *join_id;
     uint32_t peer_psn;
     uint32_t word_rkey;
     uint64_t word_address; /* Address of the peer's rc_join_word_t */
-    double wait_end;       /* Time when RC_EP_LINGERS or RC_EP_FLUSHING ends */
-    uint8_t *finished;     /* rc_iwarp.h */
+    double wait_end;       /* Host time in seconds at which RC_EP_LINGERS or
+                            * RC_EP_FLUSHING ends */
+    uint8_t *finished;     /* iWARP: the state of each request (rc_order.c) */
     uint16_t num_reads;    /* iWARP: outstanding reads */
 };
 
@@ -167,8 +177,8 @@ struct rc_iface {
     ib_port_t port;
     ib_watch_t watch;
     rc_join_t *join; /* iWARP only */
-    /* iWARP: timer of rc_nudge_run(), and the delay for which it is set, 0 if it
-     * is not */
+    /* iWARP: the timer for rc_nudge_run(), and the delay in seconds for which
+     * it is set; 0: it is not set */
     int nudge_fd;
     double nudge_delay;
     /* Random: identifies the interface in the addresses of its endpoints; 0:
@@ -186,14 +196,15 @@ struct rc_iface {
     unsigned min_read;  /* Bytes of the shortest read (rc_iwarp.h) */
     uint16_t queue_len; /* Length of an endpoint's send queue */
     uint16_t moderation;
-    uint16_t credit_step;   /* 1; 0 without flow control */
+    uint16_t credit_step;   /* Credits that a message uses: 1, or 0 without flow
+                             * control */
     unsigned num_ops;       /* Outstanding ib_op_t */
     uint16_t finished_mask; /* Size of rc_ep_t.finished, minus one */
     uint16_t send_cq_empty; /* The last poll of send_cq has found its end */
     unsigned unpolled;      /* Rounds of progress without a poll of send_cq */
     unsigned owing_rounds;  /* Rounds of progress with events while grants have
                             * to be sent */
-    /* Messages that all peers together may send before they are polled */
+    /* Receive buffers that the windows of all peers together may use */
     unsigned num_given;
     /* Endpoints by index, for completions */
     rc_ep_t **eps;
@@ -204,9 +215,11 @@ struct rc_iface {
     rc_ep_link_t owing;   /* Endpoints that have to send a grant */
     /* Endpoint whose grant the current message carries */
     rc_ep_t *granting;
-    /* Endpoints with RC_EP_TELL, and endpoints to free */
+    /* Failed and destroyed endpoints that progress has to report, to end or to
+     * free */
     rc_ep_link_t ending;
-    /* Position in the receive completions, while `ending` is not empty */
+    /* Position in the sequence of receive completions. It advances only while
+     * `ending` is not empty */
     uint64_t recv_seen;
     /* Buffers */
     ucx_mpool_t *descs;    /* rc_desc_t, registered */
@@ -284,7 +297,7 @@ unsigned rc_iface_progress(uct_iface_h iface);
 
 /* Fails the endpoint: it accepts no more sends, and outstanding requests
  * complete with errors. With `tell` the error handler is called after the last
- * one. */
+ * request has completed. */
 void rc_ep_fail(rc_ep_t *ep, ucs_status_t status, int tell);
 /* Completes outstanding requests of a failed endpoint without waiting for the
  * device: the queue pair is destroyed, or the device is lost. */
@@ -301,11 +314,12 @@ rc_ep_t *rc_ep_by_qpn(rc_iface_t *iface, uint32_t qpn);
  * completed. Progress frees it after all messages that it received are
  * delivered. */
 void rc_ep_finish(rc_ep_t *ep);
-/* Lets progress end the endpoint. */
+/* Makes progress end the endpoint. */
 void rc_ep_end_later(rc_ep_t *ep);
 /* Destroys the queue pair, if it still exists. */
 void rc_ep_drop_qp(rc_ep_t *ep);
-/* Completes the requests up to this sequence number. */
+/* Completes the requests up to and including the one with this sequence
+ * number. */
 void rc_complete_to(rc_ep_t *ep, uint16_t sn, ucs_status_t status);
 /* Moves the queue pair to the error state, in which it receives nothing. */
 void rc_ep_stop(rc_ep_t *ep);
@@ -326,11 +340,11 @@ ucs_status_t rc_ep_connect_to_ep(uct_ep_h ep, const uct_device_addr_t *dev_addr,
 
 /* --- rc_flush.c ----------------------------------------------------------- */
 
-/* Posts an empty signaled request, whose completion shows that all earlier ones
- * have arrived. */
+/* Posts an empty signaled request. Its completion shows that all earlier
+ * requests have arrived. */
 ucs_status_t rc_ep_post_empty(rc_ep_t *ep);
-/* Returns whether an empty request is needed, because the completions of all
- * requests would not show that they have arrived. */
+/* Returns whether a flush has to post an empty request, because the completions
+ * of the outstanding requests do not show that all requests have arrived. */
 int rc_ep_needs_empty(const rc_ep_t *ep);
 ucs_status_t rc_ep_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp);
 ucs_status_t rc_ep_fence(uct_ep_h ep, unsigned flags);
@@ -339,28 +353,31 @@ ucs_status_t rc_ep_invalidate(uct_ep_h ep, unsigned flags);
 
 /* --- rc_credits.c: flow control ------------------------------------------- */
 
-/* Select the window of a new endpoint's peer, and release it. */
+/* rc_credits_open() selects the window that a new endpoint gives to its peer.
+ * rc_credits_close() releases the window's receive buffers. */
 void rc_credits_open(rc_ep_t *ep);
 void rc_credits_close(rc_ep_t *ep);
-/* Return the code of the selected window for the endpoint's address, and the
- * window for a code from the peer. The latter returns 0 for a code that does
- * not exist. */
+/* rc_credits_code() returns the code of the window given to the peer; the
+ * endpoint's address contains the code. rc_credits_connect() sets the
+ * endpoint's own window from the code in the peer's address, and returns 0 if
+ * the code is invalid. */
 uint8_t rc_credits_code(const rc_ep_t *ep);
 int rc_credits_connect(rc_ep_t *ep, uint8_t code);
 
 /* Handles the flow control bits of a received message. */
 void rc_credits_take(rc_iface_t *iface, const struct ibv_wc *wc,
                      uint8_t header);
-/* Returns the flow control bit of a message that `ep` sends while endpoints owe
- * grants, and selects whose grant it carries. */
+/* Called for a message of `ep` while grants have to be sent. Selects the
+ * endpoint whose grant the message carries. Returns RC_AM_GRANT, or 0 if the
+ * message carries none. */
 uint8_t rc_credits_select(rc_iface_t *iface, rc_ep_t *ep);
 /* Adds the selected grant to the work request. */
 void rc_credits_attach(const rc_iface_t *iface, const rc_ep_t *ep,
                        struct ibv_send_wr *wr);
 /* Called when the message with the selected grant was posted. */
 void rc_credits_carried(rc_iface_t *iface, rc_ep_t *ep);
-/* Sends grants again that a failed endpoint may have lost for other
- * endpoints. */
+/* Makes other endpoints repeat their grants if messages of the failed endpoint
+ * have carried such grants, because the messages may be lost. */
 void rc_credits_repeat(rc_ep_t *failed);
 /* Sends grants that no message has carried for a while. `is_busy`: this round
  * of progress has handled events. */

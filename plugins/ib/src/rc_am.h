@@ -6,12 +6,13 @@
 #include "rc.h"
 
 enum {
-    RC_MAX_IOV    = 16, /* Entries of a work request, including the header */
+    RC_MAX_IOV    = 16, /* Maximum number of scatter/gather entries of a work
+                         * request, including the header's */
     RC_AM_PAD     = 8,  /* Offset of the data in a buffered message */
     /* A buffered message of at most this many bytes is always signaled. UCP's
-     * control messages are so short, including the last one before it closes an
-     * endpoint: the following flush then posts nothing to a peer that closes
-     * when the message arrives. */
+     * control messages are not longer. The last of them makes the peer close
+     * its endpoint. Because that message is signaled, the flush after it posts
+     * no further request, which the closed peer could not acknowledge. */
     RC_AM_CONTROL = 32,
 };
 

@@ -182,7 +182,8 @@ static ucs_status_t ready_to_send(rc_iface_t *iface, rc_ep_t *ep)
                UCS_ERR_IO_ERROR;
 }
 
-/* The device connects at once: both addresses are known. */
+/* Connects the queue pair. It needs no exchange with the peer, because the
+ * peer's addresses contain all numbers. */
 static ucs_status_t connect_qp(rc_iface_t *iface, rc_ep_t *ep,
                                const uct_device_addr_t *dev_addr,
                                size_t dev_addr_length, const rc_wire_ep_t *peer)

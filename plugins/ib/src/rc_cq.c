@@ -33,7 +33,7 @@ void rc_desc_done(rc_ep_t *ep, ib_op_t *op, ucs_status_t status)
     ucx_mpool_put(rc_iface_of(ep)->descs, op);
 }
 
-/* Completes the operations up to this sequence number. */
+/* Completes the operations up to and including the sequence number `sn`. */
 static void end_ops(rc_ep_t *ep, uint16_t sn, ucs_status_t status)
 {
     ib_op_t *op;
@@ -59,8 +59,8 @@ void rc_complete_to(rc_ep_t *ep, uint16_t sn, ucs_status_t status)
     }
     if (ib_unlikely(ep->state & RC_EP_UNSEEN) && (ep->done_sn == ep->sn) &&
         !(ep->state & (RC_EP_FAILED | RC_EP_ZOMBIE))) {
-        /* A quiet endpoint finds out what has arrived: when its user flushes,
-         * the peer may have closed. */
+        /* No request is outstanding: post the read that confirms all requests
+         * now. The peer may have closed when the user flushes. */
         (void)rc_ep_post_empty(ep);
     }
     if (ib_unlikely(ep->state & RC_EP_ZOMBIE)) {
@@ -69,10 +69,10 @@ void rc_complete_to(rc_ep_t *ep, uint16_t sn, ucs_status_t status)
 }
 
 /*
- * Posts a request that a queue pair in the error state only flushes: its
- * completion follows all others. It is needed because acknowledged unsignaled
- * requests have no completion. The send queue has one entry for it that
- * rc_check() does not use.
+ * Posts a request to a queue pair in the error state. The device completes it
+ * with an error, after all other requests. It is needed because acknowledged
+ * unsignaled requests have no completion. The send queue has one entry for it
+ * that rc_check() does not use.
  */
 static void post_drain(rc_iface_t *iface, rc_ep_t *ep)
 {
@@ -96,7 +96,8 @@ void rc_ep_stop(rc_ep_t *ep)
     rc_iface_t *iface       = rc_iface_of(ep);
 
     (void)ibv_modify_qp(ep->qp, &attr, IBV_QP_STATE);
-    /* The completion queue contains at most this number of completions. */
+    /* The receive completion queue contains at most rx_queue_len
+     * completions. */
     ep->recv_mark = iface->recv_seen + iface->config.rx_queue_len;
 }
 
@@ -151,8 +152,8 @@ static void send_failed(rc_iface_t *iface, rc_ep_t *ep, const struct ibv_wc *wc)
                  ibv_get_device_name(iface->md->context->device),
                  iface->port.number, ep->qp->qp_num,
                  ibv_wc_status_str(wc->status), wc->vendor_err);
-        /* A request that was only flushed: the peer has closed an iWARP
-         * connection. */
+        /* If the first failed request has only been flushed, the peer has
+         * closed the iWARP connection. */
         rc_ep_fail(ep,
                    (wc->status == IBV_WC_WR_FLUSH_ERR) ?
                        UCS_ERR_CONNECTION_RESET :
@@ -186,8 +187,8 @@ static unsigned poll_sends(rc_iface_t *iface)
     return (num > 0) ? (unsigned)num : 0;
 }
 
-/* Calls the pending requests of each endpoint that waits for send resources
- * once. */
+/* Dispatches the pending requests of the endpoints that wait for send
+ * resources. Each endpoint is tried once. */
 static unsigned dispatch(rc_iface_t *iface)
 {
     unsigned count = 0;

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Flow control of active messages. A sender has a window of messages that the
- * receiver may not have polled yet. After each half window the sender requests
- * credits. When the receiver has polled the request, it grants half a window
- * more: in the header of its next message, or in an empty message some rounds
- * of progress later. So one endpoint cannot fill the shared receive queue and
- * stop all others.
+ * Flow control of active messages. The window of a sender is the number of
+ * messages that it may send before the receiver has polled the first of them.
+ * After each half window the sender requests credits. When the receiver has
+ * polled the request, it grants half a window more: in the header of its next
+ * message, or in an empty message some rounds of progress later. So one
+ * endpoint cannot fill the shared receive queue and stop all others.
  *
- * Two interfaces may have several connections, for example if both sides have
- * connected, and each sends over its own. Then the next message to the peer
- * belongs to another connection. It carries the grant if the interface's token
- * in the endpoints' addresses is the same; its immediate data is the peer's
- * number of the queue pair that gets the credits.
+ * Two interfaces may have several connections, for example one that each side
+ * has created and sends over. Then the receiver's next message to the same peer
+ * may belong to another connection. That message carries the grant if the
+ * addresses of the two remote endpoints contain the same interface token. Its
+ * immediate data is the number of the peer's queue pair that gets the credits.
  *
  * The receiver selects the window of each connection, so that the windows of
  * all connections fit the receive queue: half of the buffers that are left, and
- * not less than MIN_WINDOW. With many connections they do not fit, and then a
- * peer that makes no progress may run out of buffers. The device of the sender
- * waits for it, but software RDMA of Linux counts that time as lost packets.
+ * not less than MIN_WINDOW. With many connections the windows do not fit, and a
+ * receiver that makes no progress may run out of buffers. The device of the
+ * sender then waits for buffers, but the software RDMA of Linux counts the
+ * rejected packets as lost ones.
  */
 #include "rc_send.h"
 
@@ -29,11 +30,13 @@ enum {
     MIN_IWARP    = 2,
     OWING_ROUNDS = 4, /* Rounds with events until a grant is sent in a separate
                        * message */
-    MAX_SEARCH   = 4, /* Endpoints that a message may look at */
+    MAX_SEARCH   = 4, /* Endpoints that rc_credits_select() examines for a
+                       * message */
 };
 
-/* Buffers of the receive queue that a window takes: its messages, and the two
- * grants that the peer may send without a credit; on iWARP its last message. */
+/* Returns the number of receive buffers that the peer of this endpoint may use:
+ * for the messages of its window, for two grants, which need no credit, and on
+ * iWARP for one more message without a credit. */
 static unsigned buffers_of(const rc_ep_t *ep)
 {
     return (2u * ep->half_given) + 2 +
@@ -165,7 +168,7 @@ void rc_credits_carried(rc_iface_t *iface, rc_ep_t *ep)
 }
 
 /* Repeats grants. A grant may then arrive twice, which is better than a sender
- * that waits forever: a window is never exceeded. */
+ * that waits forever: the credits of the sender never exceed its window. */
 void rc_credits_repeat(rc_ep_t *failed)
 {
     rc_iface_t *iface = rc_iface_of(failed);
@@ -200,8 +203,8 @@ static ucs_status_t send_grant(rc_iface_t *iface, rc_ep_t *ep)
     return rc_post(iface, ep, &wr, 0);
 }
 
-/* Sends grants that are due. The user's answer to a message that has just
- * arrived can carry the grant, so it waits for an answer for a few rounds. */
+/* Sends grants that are due. A user's reply to a message that has just arrived
+ * can carry a grant. Therefore grants wait for a few rounds. */
 void rc_credits_progress(rc_iface_t *iface, int is_busy)
 {
     rc_ep_link_t *link, *next;

@@ -109,8 +109,8 @@ ucs_status_t rc_ep_create(uct_iface_h uct_iface, const uct_ep_params_t *params,
     rc_link_init(&ep->ending);
     ep->ops_tail = &ep->ops;
     rc_credits_open(ep);
-    /* A different start value, so that late packets of an earlier connection
-     * are rejected. */
+    /* Each connection has a different start value, so that the device rejects
+     * late packets of an earlier connection. */
     ep->psn = (uint32_t)((iface->host->time() * 1e7) + ep->qp->qp_num * 7919u) &
               0xffffff;
     bucket          = bucket_of(iface, ep->qp->qp_num);
@@ -151,10 +151,10 @@ void rc_ep_free(rc_ep_t *ep)
     free(ep);
 }
 
-/* Lets progress end the endpoint. A message that this device has acknowledged
- * counts as delivered for the peer, but its completion may still be in the
- * queue. Some devices drop the completions of a destroyed queue pair: progress
- * polls them first. */
+/* Makes progress end the endpoint, after it has polled the completions of all
+ * received messages. The peer takes each message that this device has
+ * acknowledged for delivered, but some devices drop the completions of a
+ * destroyed queue pair. */
 void rc_ep_end_later(rc_ep_t *ep)
 {
     rc_iface_t *iface = rc_iface_of(ep);
@@ -172,7 +172,8 @@ void rc_ep_end_later(rc_ep_t *ep)
     rc_order_await(ep);
 }
 
-/* Data that was sent is still delivered; the last request must be signaled. */
+/* Data that was sent is still delivered. The last request must be signaled,
+ * because its completion shows that the endpoint may end. */
 void rc_ep_finish(rc_ep_t *ep)
 {
     rc_iface_t *iface = rc_iface_of(ep);

@@ -10,8 +10,8 @@ int rc_ep_needs_empty(const rc_ep_t *ep)
 }
 
 /* Posts a write of zero bytes: the peer's device acknowledges it after all
- * earlier requests. iWARP does not acknowledge writes, so there a read of the
- * peer's word is posted. */
+ * earlier requests. iWARP does not acknowledge writes; on iWARP the request is
+ * a read of the peer's rc_join_word_t. */
 ucs_status_t rc_ep_post_empty(rc_ep_t *ep)
 {
     rc_iface_t *iface   = rc_iface_of(ep);

@@ -1,30 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What connections of iWARP devices need beside rc_join.h. The functions do
+ * What iWARP connections need in addition to rc_join.h. The functions do
  * nothing for other devices.
  *
- * rc_order.c: software iWARP of Linux (siw) reports a send or a write while an
- * earlier read is outstanding, and reports no request that was posted when the
- * connection was lost already. It stops sending when a request has to wait for
- * reads (a fence, or more reads than agreed), also the data that the peer reads,
- * for which the peer may wait the same way. So requests wait here instead.
+ * rc_order.c: the software iWARP of Linux (siw) reports a send or a write as
+ * complete while an earlier read is outstanding, and reports no request that
+ * was posted after the connection was lost. While a request has to wait for
+ * reads (a fence, or more reads than the two sides have agreed on), siw sends
+ * nothing, not even the data that the peer reads. If the peer waits in the same
+ * way, both wait forever. Therefore rc_order.c restores the order of
+ * completions, and the plugin does not post a request that would have to wait.
  *
  * Short data: siw copies data of up to 32 bytes from the user's addresses if it
- * believes that the process is in a system call. It keeps that in a bit that
- * its threads change without a lock. If it is wrong, a thread of the kernel
- * copies from the addresses of another process, or the connection fails.
- * Therefore short sends and writes are inline, and there are no short reads.
+ * believes that the process is in a system call. A bit stores this state, and
+ * threads of siw change the bit without a lock. If the bit is wrong, a kernel
+ * thread copies from the addresses of another process, or the connection fails.
+ * Therefore short sends and writes are inline, and a read has at least
+ * RC_IWARP_MIN_READ bytes.
  *
  * rc_nudge.c: siw accepts a connection in two steps, a reply to the peer, and a
- * change of the socket's handlers. It does not process data that arrives between
- * them until more data arrives. The side that has connected therefore repeats an
- * RDMA write of 0 bytes until the peer's device has answered its first read.
+ * change of the socket's handlers. It does not process data that arrives
+ * between them until more data arrives. Therefore the side that has called
+ * rdma_connect() repeats an RDMA write of 0 bytes until its first read has
+ * completed.
  *
- * rc_linger.c: a flush reads from the peer, so that the side that closes first
- * waits for the other:
+ * rc_linger.c: a flush reads from the peer. Therefore the endpoint that is
+ * destroyed first keeps its connection until the peer's endpoint is destroyed
+ * too:
  *
  *   destroyed    -> all requests have completed -> RC_AM_BYE sent
- *                -> RC_AM_BYE received, connection lost, or UCX_RC_LINGER_TIMEOUT
+ *                -> RC_AM_BYE received, connection lost, or
+ *                   UCX_RC_LINGER_TIMEOUT passed
  *                -> queue pair destroyed
  */
 #ifndef IB_RC_IWARP_H
@@ -37,7 +43,7 @@ enum {
     RC_IWARP_MIN_READ = 33,       /* Bytes of the shortest read over siw */
 };
 
-/* Sends the data with the request, if it is short. */
+/* Makes a short send or write inline, as "Short data" above explains. */
 static inline void rc_iwarp_prepare(const rc_iface_t *iface,
                                     struct ibv_send_wr *wr)
 {
@@ -49,7 +55,7 @@ static inline void rc_iwarp_prepare(const rc_iface_t *iface,
 
 /* Called when the endpoint has sent RC_AM_HELLO. */
 void rc_nudge_begin(rc_iface_t *iface, rc_ep_t *ep);
-/* Called in progress when the timer has expired, and at any other time. */
+/* Called in progress. Does nothing unless the timer has expired. */
 void rc_nudge_run(rc_iface_t *iface);
 
 ucs_status_t rc_order_open(const rc_iface_t *iface, rc_ep_t *ep);
@@ -57,21 +63,23 @@ void rc_order_close(rc_ep_t *ep);
 /* Called when request ep->sn was posted. */
 void rc_order_posted(const rc_iface_t *iface, rc_ep_t *ep,
                      enum ibv_wr_opcode opcode);
-/* Later requests wait for the reads that are outstanding. */
+/* Makes later requests wait for the reads that are outstanding. */
 void rc_order_fence(rc_ep_t *ep);
-/* Called for each completion: completes the requests before which all others
- * have completed. */
+/* Called for each completion of the device. Completes the oldest requests, up
+ * to the first one that the device has not reported yet. */
 void rc_order_done(rc_ep_t *ep, uint16_t sn, ucs_status_t status);
-/* Called when the endpoint has failed: its requests end in bounded time. */
+/* Called when the endpoint has failed. Limits the time until its requests
+ * end. */
 void rc_order_await(rc_ep_t *ep);
 
 /* Called when all requests of a destroyed endpoint have completed. Returns
- * whether the endpoint must stay. */
+ * whether the endpoint must keep its connection for now. */
 int rc_linger(rc_ep_t *ep);
-/* Returns whether nobody waits for the endpoint's requests, so that a flush that
- * cancels them need not end the connection. The peer may still read from it: its
- * last message makes UCP cancel the endpoint that has received it, while the
- * peer's flush of that message is under way. */
+/* Returns whether the endpoint has an iWARP connection and no completion of the
+ * user waits for its requests. Then a flush with UCT_FLUSH_FLAG_CANCEL keeps
+ * the connection, because the peer may still read over it: the peer's last
+ * message makes the local UCP cancel this endpoint while the peer still flushes
+ * that message. */
 int rc_linger_is_quiet(const rc_ep_t *ep);
 /* Called when the peer's RC_AM_BYE has arrived. */
 void rc_linger_bye(rc_iface_t *iface, uint32_t qpn);
@@ -80,9 +88,9 @@ void rc_linger_disconnected(rc_ep_t *ep);
 /* Waits until no destroyed endpoint lingers. Received messages are dropped. */
 void rc_linger_all(rc_iface_t *iface);
 
-/* Ends what an endpoint with RC_EP_LINGERS or RC_EP_FLUSHING waits for, if that
- * has happened or the time is over. Returns 1 if the user's completions were
- * called. */
+/* Ends the state RC_EP_LINGERS or RC_EP_FLUSHING of an endpoint, if the event
+ * that the endpoint waits for has happened, or the time limit has passed.
+ * Returns 1 if the user's completions were called. */
 int rc_iwarp_wait(rc_ep_t *ep);
 
 #endif

@@ -20,7 +20,8 @@ enum {
     JOIN_MAGIC = 0x4a435855, /* "UXCJ" */
     RESOLVE_MS = 10000,
     BACKLOG    = 1024,
-    WORD_BYTES = 64, /* A read of siw is longer than RC_IWARP_MIN_READ */
+    WORD_BYTES = 64, /* Not less than RC_IWARP_MIN_READ, the shortest read over
+                      * siw */
 };
 
 /* Private data of a connection request, little-endian. */
@@ -40,11 +41,13 @@ struct rc_join {
     ucx_async_id_t async_id;
     unsigned is_queued; /* Accessed atomically: rc_join_run() is queued */
     uint16_t port;
-    char *words; /* Bytes that peers read, and the destination of own reads */
+    char *words; /* WORD_BYTES that peers read, then WORD_BYTES for the data of
+                  * own reads */
     struct ibv_mr *mr;
 };
 
-/* A copy of an event: it is acknowledged before its identifier is destroyed. */
+/* A copy of an event of librdmacm. The event itself is acknowledged before it
+ * is handled: rdma_destroy_id() would wait for the acknowledgement. */
 typedef struct join_event {
     enum rdma_cm_event_type type;
     struct rdma_cm_id *id;
@@ -104,15 +107,16 @@ static void accept_now(rc_ep_t *ep)
     }
 }
 
-/* Returns whether the endpoint's user has named the sender of the request. */
+/* Returns whether the sender of the request is the peer that the user has
+ * passed to connect_to_ep. */
 static int is_expected(const rc_ep_t *ep, const rc_join_intro_t *intro)
 {
     return (ep->peer_qpn == le32toh(intro->from_qpn)) &&
            (ep->peer_psn == le32toh(intro->from_psn));
 }
 
-/* Handles a request. If it arrives before the user has connected its endpoint,
- * it waits. */
+/* Handles a connection request. If it arrives before the user has called
+ * connect_to_ep for the endpoint, the request waits for that call. */
 static void requested(rc_iface_t *iface, const join_event_t *event)
 {
     const ucx_host_t *host = iface->host;
@@ -241,8 +245,8 @@ void rc_join_run(void *arg)
     rc_nudge_run(iface);
 }
 
-/* Service thread. Reading the edge makes the descriptor not readable until the
- * next event. */
+/* Runs on a service thread. epoll_wait() consumes the edge: the descriptor is
+ * then not readable until the next event. */
 static void on_events(int fd, int events, void *arg)
 {
     rc_iface_t *iface      = arg;
@@ -313,7 +317,8 @@ static int join_watch(rc_iface_t *iface, rc_join_t *join)
                -1;
 }
 
-/* The sink of a read needs the right to write, and so does its owner's peer. */
+/* Makes the bytes that peers read and the buffer for the data of own reads. On
+ * iWARP that buffer needs the access right of remote writes. */
 static int join_words(rc_iface_t *iface, rc_join_t *join)
 {
     join->words = aligned_alloc(WORD_BYTES, 2 * WORD_BYTES);
@@ -401,7 +406,7 @@ void rc_join_sink(const rc_iface_t *iface, struct ibv_sge *sge)
     sge->lkey   = iface->join->mr->lkey;
 }
 
-/* Returns whether this side connects. */
+/* Returns whether this side has the lower address, and therefore connects. */
 static int is_lower(const rc_ep_t *ep, const rc_join_end_t *peer)
 {
     const rc_iface_t *iface = rc_iface_of((rc_ep_t *)ep);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Connects queue pairs of iWARP devices through librdmacm. Each interface
- * listens at a TCP port of its own. Both sides of a connection know the other
- * endpoint's address; the one with the lower address connects, and names both
- * endpoints in its private data.
+ * listens at a TCP port of its own. Each side of a connection has the address
+ * of the remote endpoint. The side with the lower address connects; its private
+ * data contains the numbers of both endpoints.
  *
  *   lower side                                   other side
  *   resolve address, resolve route, connect  ->  the request waits for the
@@ -11,9 +11,9 @@
  *   RC_AM_HELLO sent, ready                  <-  accept
  *                                            ->  ready
  *
- * The other side sends nothing before it has received a message, as RFC 5044
- * demands: software iWARP of Linux fails the connection if data follows its
- * answer too early.
+ * The side that accepts sends nothing before it has received a message, as RFC
+ * 5044 demands: the software iWARP of Linux fails the connection if data
+ * follows the reply of the accepting side too early.
  */
 #ifndef IB_RC_JOIN_H
 #define IB_RC_JOIN_H
@@ -25,8 +25,8 @@ typedef struct rc_join_end {
     uint8_t ip[16];
     uint16_t port; /* TCP port */
     uint32_t qpn;
-    uint32_t psn; /* Distinguishes it from an earlier one with the same
-                   * number */
+    uint32_t psn; /* Distinguishes the queue pair from an earlier one with the
+                   * same number */
 } rc_join_end_t;
 
 /* Bytes of an interface that its peers read to confirm that their earlier
@@ -58,14 +58,17 @@ void rc_join_run(void *iface);
 /* Called when RC_AM_HELLO has arrived. */
 void rc_join_greeted(rc_iface_t *iface, uint32_t qpn);
 /* Sends RC_AM_HELLO on an endpoint with RC_EP_GREETS that librdmacm has
- * connected. It is RC_EP_CONNECTED then, or progress calls this again. */
+ * connected. The endpoint is RC_EP_CONNECTED then. Without send resources,
+ * progress calls this function again. */
 void rc_join_greet(rc_ep_t *ep);
-/* The queue pair is destroyed. */
+/* Destroys the endpoint's identifier of librdmacm. Called after the queue pair
+ * is destroyed. */
 void rc_join_end(rc_ep_t *ep);
 
 #else
 
-/* No port of an iWARP device can be opened then: iwarp.c. */
+/* Without librdmacm these functions are never needed: opening a port of an
+ * iWARP device fails in iwarp.c. */
 static inline ucs_status_t rc_join_open(rc_iface_t *iface)
 {
     return UCS_ERR_NO_DEVICE;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* iWARP: both sides of a connection close; see rc_iwarp.h. */
+/* iWARP: keeps the connection of a destroyed endpoint until the peer's endpoint
+ * is destroyed too; see rc_iwarp.h. */
 #include "rc_iwarp.h"
 #include "rc_join.h"
 #include "rc_send.h"
@@ -18,7 +19,8 @@ static ucs_status_t send_bye(rc_iface_t *iface, rc_ep_t *ep)
     return status;
 }
 
-/* The endpoint stays for UCX_RC_LINGER_TIMEOUT from the first call on. */
+/* Keeps the endpoint for at most UCX_RC_LINGER_TIMEOUT, counted from the first
+ * call. */
 static void stay(rc_iface_t *iface, rc_ep_t *ep)
 {
     if (!(ep->state & RC_EP_LINGERS)) {
@@ -68,7 +70,8 @@ int rc_linger(rc_ep_t *ep)
         status = send_bye(iface, ep);
         if (status == UCS_OK) {
             ep->state |= RC_EP_BYE_SENT;
-            ep->state &= (uint16_t)~RC_EP_UNSEEN; /* Nobody waits for it */
+            ep->state &= (uint16_t)~RC_EP_UNSEEN; /* No user waits for the
+                                                   * confirmation */
         } else if (status == UCS_ERR_NO_RESOURCE) {
             rc_link_remove(&ep->waiting);
             rc_link_add_tail(&iface->waiting, &ep->waiting);
@@ -86,8 +89,9 @@ void rc_linger_bye(rc_iface_t *iface, uint32_t qpn)
     }
 }
 
-/* A peer that has closed after it had received everything is no failure before
- * the next send: other devices report nothing then, either. */
+/* If the peer has closed after it had received everything, the failure is not
+ * reported before the next send. Other devices do not report it earlier,
+ * either. */
 void rc_linger_disconnected(rc_ep_t *ep)
 {
     int left = (ep->state & RC_EP_BYE_TAKEN) && !(ep->state & RC_EP_UNSEEN) &&

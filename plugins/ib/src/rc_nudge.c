@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * iWARP: lets a peer process the first messages of a connection; see rc_iwarp.h.
- * A timer runs while such a connection exists, because the user may sleep.
+ * iWARP: makes a peer process the first messages of a connection; see
+ * rc_iwarp.h. A timer runs while a connection with RC_EP_UNHEARD exists,
+ * because the user may sleep instead of calling progress.
  */
 #include "rc_iwarp.h"
 #include "rc_send.h"
@@ -32,8 +33,8 @@ void rc_nudge_begin(rc_iface_t *iface, rc_ep_t *ep)
     }
 }
 
-/* Posts an RDMA write of 0 bytes. It does not wait for reads, also where the
- * user's requests must, and needs no confirmation of its own. */
+/* Posts an RDMA write of 0 bytes. The write does not wait for outstanding
+ * reads, even if the user's requests do. No read has to confirm it. */
 static void nudge(rc_iface_t *iface, rc_ep_t *ep)
 {
     const uint16_t kept = RC_EP_FENCE | RC_EP_UNSEEN;

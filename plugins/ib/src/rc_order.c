@@ -4,16 +4,17 @@
 
 #include <stdlib.h>
 
-/* What rc_ep_t.finished says of a request. */
+/* State of a request in rc_ep_t.finished. */
 enum {
     PENDING,
     SUCCEEDED,
     FAILED,
-    HOW  = 3, /* Mask of these */
-    READ = 4, /* It is a read */
+    HOW  = 3, /* Mask of the states above */
+    READ = 4, /* Flag: the request is a read */
 };
 
-/* Seconds that the device has to report the requests of a failed connection. */
+/* Seconds after a failure in which the device may still report the requests of
+ * the connection. */
 #define FLUSH_SECONDS 0.2
 
 ucs_status_t rc_order_open(const rc_iface_t *iface, rc_ep_t *ep)
@@ -30,8 +31,9 @@ void rc_order_close(rc_ep_t *ep)
     free(ep->finished);
 }
 
-/* Returns the number of reads at which the next request waits. The device
- * reports a read before it is ready for another one in its place. */
+/* Returns the number of outstanding reads at which the next request waits. It
+ * is less than the device's limit, because the device reports a read before it
+ * accepts another one in its place. */
 static unsigned max_reads(const rc_iface_t *iface)
 {
     return (iface->max_rd_atomic > 1) ? iface->max_rd_atomic - 1 : 1;
@@ -68,8 +70,9 @@ static void read_done(const rc_iface_t *iface, rc_ep_t *ep)
     }
 }
 
-/* Completes as many requests as have ended the same way, one behind the other.
- * Returns 0 if the oldest request is outstanding. */
+/* Completes the oldest requests that have all ended in the same way, with
+ * success or with failure. Returns 0 if the oldest request is outstanding, or
+ * if there is none. */
 static int complete_run(const rc_iface_t *iface, rc_ep_t *ep,
                         ucs_status_t status)
 {
@@ -132,8 +135,10 @@ void rc_order_await(rc_ep_t *ep)
     }
 }
 
-/* Without a queue pair the device uses no buffer of the endpoint, and adds no
- * completion. The requests end when its completions have been polled. */
+/* Waits for the requests of a failed endpoint. When the time is over, destroys
+ * the queue pair: the device then uses no buffer of the endpoint and adds no
+ * completion. The requests that are left end after progress has emptied the
+ * completion queue. */
 static int flush_wait(rc_iface_t *iface, rc_ep_t *ep)
 {
     if (ep->done_sn == ep->sn) {
@@ -151,7 +156,8 @@ static int flush_wait(rc_iface_t *iface, rc_ep_t *ep)
     return 0;
 }
 
-/* Returns whether both sides have said that they close. */
+/* Returns whether RC_AM_BYE was sent and received, and all requests have
+ * completed. */
 static int said_bye(const rc_ep_t *ep)
 {
     return (ep->state & RC_EP_BYE_TAKEN) && (ep->state & RC_EP_BYE_SENT) &&

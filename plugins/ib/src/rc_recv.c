@@ -133,7 +133,8 @@ static void deliver(rc_iface_t *iface, rc_recv_t *recv, const struct ibv_wc *wc)
     ucs_status_t status;
 
     if (ib_unlikely((wc->status != IBV_WC_SUCCESS) || (wc->byte_len == 0))) {
-        recv_put(iface, recv); /* The message contains no data */
+        recv_put(iface, recv); /* The receive has failed, or the message has not
+                                * even a header */
         return;
     }
     if (ib_unlikely(header & (RC_AM_ASK | RC_AM_GRANT))) {
@@ -160,8 +161,8 @@ static void deliver(rc_iface_t *iface, rc_recv_t *recv, const struct ibv_wc *wc)
     }
 }
 
-/* Returns whether users keep so many buffers that senders would find none,
- * although each has credits. */
+/* Returns whether users keep so many buffers that senders with credits might
+ * find no free buffer. */
 static inline int has_too_few(const rc_iface_t *iface)
 {
     size_t needed = ib_min(iface->num_given + POST_BATCH,
@@ -181,8 +182,8 @@ unsigned rc_recv_poll(rc_iface_t *iface)
     }
     iface->num_recv_posted -= (unsigned)num;
     if (ib_unlikely(!rc_link_is_alone(&iface->ending))) {
-        /* Fewer completions than requested: the queue is empty, so that
-         * everything is delivered that endpoints received before they were
+        /* With fewer completions than requested the queue is empty: all
+         * messages are then delivered that endpoints received before they were
          * stopped. */
         iface->recv_seen += ((unsigned)num < iface->config.rx_max_poll) ?
                                 iface->config.rx_queue_len :

@@ -57,7 +57,7 @@ ssize_t rc_ep_put_bcopy(uct_ep_h uct_ep, uct_pack_callback_t pack_cb, void *arg,
     return (ssize_t)length;
 }
 
-/* An RDMA read or write with the user's registered memory. */
+/* Posts an RDMA read or write with the user's registered memory. */
 static ucs_status_t rma_zcopy(rc_ep_t *ep, enum ibv_wr_opcode opcode,
                               const uct_iov_t *iov, size_t iovcnt,
                               uint64_t remote_addr, uct_rkey_t rkey,

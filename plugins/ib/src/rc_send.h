@@ -15,14 +15,15 @@ enum {
      * no further request for data that is known to have arrived; the peer may
      * have closed by then, and such a request would fail. */
     RC_ALL_SIGNALED = 8,
-    /* Progress polls the send completions of short messages, for which nobody
-     * waits, when this many are outstanding on an endpoint, so that
-     * RC_ALL_SIGNALED holds, or after some rounds, so that failures show. */
+    /* No operation waits for the completions of short messages. Progress polls
+     * the send completions when an endpoint has RC_POLL_SENT outstanding
+     * requests, so that the next one is signaled (RC_ALL_SIGNALED), and after
+     * RC_POLL_ROUNDS rounds without a poll, so that failures are detected. */
     RC_POLL_SENT    = RC_ALL_SIGNALED - 1,
     RC_POLL_ROUNDS  = 16,
 };
 
-/* The next progress polls the send completions. */
+/* Makes the next progress poll the send completions. */
 static inline void rc_poll_sends_soon(rc_iface_t *iface)
 {
     iface->unpolled = RC_POLL_ROUNDS;
@@ -173,7 +174,7 @@ static inline void rc_wr_remote(struct ibv_send_wr *wr, uint64_t remote_addr,
 
 /* Converts the user's vector, without empty blocks; each block must be
  * contiguous (count 1). Returns the number of entries, or -1 if a block has no
- * memory handle. */
+ * memory handle or is not contiguous. */
 static inline int rc_sge_of_iov(struct ibv_sge *sge, const uct_iov_t *iov,
                                 size_t iovcnt)
 {

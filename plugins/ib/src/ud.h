@@ -5,13 +5,13 @@
  *
  * Each connection has an endpoint from its start. An endpoint that a peer's
  * request has created does not belong to the user yet (no UD_EP_USED); when the
- * user next creates an endpoint to that peer, it gets this one. An endpoint
- * that the user has destroyed is kept until the peer has destroyed its own,
- * because the peer may still send.
+ * user next creates an endpoint to that peer, the user gets this endpoint. An
+ * endpoint that the user has destroyed is kept until the peer has destroyed its
+ * own, because the peer may still send.
  *
  * The service thread receives and acknowledges while the user makes no progress
- * (ud_service.c). All state here may be accessed only by the thread that holds
- * `guard`.
+ * (ud_service.c). Unless a comment says otherwise, only the thread that holds
+ * `guard` may access the state of an interface.
  *
  * Each work request of an interface has a sequence number (`sn`), which shows
  * whether the device still uses a buffer.
@@ -39,7 +39,8 @@ enum {
     UD_MAX_HEADER   = 128, /* Maximum bytes of a zero-copy message's header */
     UD_GRH_LENGTH   = 40,  /* Bytes of the global routing header that precedes
                             * every received datagram */
-    UD_MIN_INLINE   = 64,  /* Bytes: acknowledgements and control packets fit */
+    UD_MIN_INLINE   = 64,  /* Inline data of a work request, in bytes:
+                            * acknowledgements and control packets fit */
     UD_PEER_BUCKETS = 1024,
     UD_AH_BUCKETS   = 256,
     UD_INDEX_BITS   = 20, /* Low bits of a connection's id: index; higher bits:
@@ -57,7 +58,8 @@ typedef struct ud_desc {
                              * sends the packet */
     uint32_t lkey;
     uint32_t length; /* Bytes of `data` */
-    int8_t status;   /* Final status, while it is in ud_iface_t.leaving */
+    int8_t status;   /* Final status, while the packet is in
+                      * ud_iface_t.leaving */
     uint8_t num_sge; /* Number of segments of user memory after `data` */
     struct ibv_sge sge[UD_MAX_IOV];
     char data[] __attribute__((aligned(16))); /* Begins with ud_wire_t */
@@ -77,7 +79,7 @@ typedef struct ud_recv {
     uint8_t kind, id;
 } ud_recv_t;
 
-/* A flush that waits for packets before number `psn`. */
+/* A flush that waits until all packets before number `psn` are acknowledged. */
 typedef struct ud_flush {
     struct ud_flush *next;
     uct_completion_t *comp;
@@ -110,7 +112,8 @@ enum {
     UD_EP_FIN_TAKEN = 1 << 5, /* The peer's user has destroyed its endpoint */
     UD_EP_GONE      = 1 << 6, /* The peer has closed: the next send fails */
     UD_EP_FAILED    = 1 << 7, /* Every send returns `status` */
-    /* Packets were dropped while the user computes: the peer waits */
+    /* The service thread has dropped packets for lack of buffers. The
+     * acknowledgements make the peer wait (UD_BUSY) */
     UD_EP_HOLDS     = 1 << 8,
 };
 
@@ -159,9 +162,10 @@ typedef struct ud_service {
     unsigned busy; /* Number of consecutive ticks between which the user made
                     * progress; accessed atomically */
     unsigned ticks, check_ticks; /* Ticks with progress since the last check of
-                                  * endpoints without a user; and between two */
-    int is_due;                  /* The check has begun */
-    uint32_t next_slot;          /* Slot with which the check goes on */
+                                  * endpoints without a user, and between two
+                                  * such checks */
+    int is_due;                  /* A check is requested or has begun */
+    uint32_t next_slot;          /* Slot with which the check continues */
 } ud_service_t;
 
 /* Converts the processor's counter to time since the clock was read. */
@@ -262,7 +266,8 @@ struct ud_iface {
     /* Number of rounds in which deadlines were not checked */
     unsigned late;
     int is_closing; /* Messages are not delivered */
-    /* Numbers of dropped packets */
+    /* Numbers of dropped packets: invalid ones, and those of no open
+     * connection */
     uint64_t num_bad, num_stale;
 };
 
@@ -328,7 +333,8 @@ unsigned ud_poll_sends(ud_iface_t *iface);
 /* Sends acknowledgements that are due or that cover at least `enough`
  * packets. */
 void ud_send_acks(ud_iface_t *iface, unsigned enough);
-/* Queues an acknowledgement; it is sent at once if the window requires it. */
+/* Queues an acknowledgement for ud_send_acks(): at the front if the window
+ * requires it at once, otherwise at the end. */
 void ud_owe_ack(ud_iface_t *iface, ud_ep_t *ep);
 /* Sets a deadline of the endpoint. */
 void ud_watch(ud_iface_t *iface, ud_ep_t *ep, double deadline);
@@ -387,13 +393,14 @@ ud_peer_t *ud_peer_get(ud_iface_t *iface, const ib_wire_device_t *device,
 void ud_peer_add(ud_peer_t *peer, ud_ep_t *ep);
 /* Removes an endpoint; frees the peer with its last one. */
 void ud_peer_remove(ud_iface_t *iface, ud_ep_t *ep);
-/* Fails connections to an earlier process that used the same queue pair
+/* Ends the connections to earlier processes that used the peer's queue pair
  * number. */
 void ud_peer_replace_old(ud_iface_t *iface, const ud_peer_t *peer);
 
 /* Sends a connection request. */
 void ud_connect(ud_iface_t *iface, ud_ep_t *ep);
-/* Sends a control packet for the connection. */
+/* Sends a control packet for the connection. Returns 0 if there are no send
+ * resources. */
 int ud_send_control(ud_iface_t *iface, ud_ep_t *ep, ud_kind_t kind);
 void ud_control_arrived(ud_iface_t *iface, const ud_wire_control_t *control);
 

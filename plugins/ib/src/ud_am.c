@@ -23,8 +23,9 @@ static inline ud_desc_t *prepare(ud_iface_t *iface, ud_ep_t *ep,
 }
 
 /* Sends a prepared message, or releases the buffer. A zero-copy message
- * requests an acknowledgement: its user waits for it, and the receiver may make
- * no progress for a long time after the round that receives the message. */
+ * requests an acknowledgement, because its completion waits for one, and the
+ * receiver may make no progress for a long time after it has received the
+ * message. */
 static inline ucs_status_t send_message(ud_iface_t *iface, ud_ep_t *ep,
                                         ud_desc_t *desc, uint8_t id)
 {
@@ -185,8 +186,9 @@ static void end_desc(ud_iface_t *iface, ud_desc_t *desc, ucs_status_t status)
     ucx_complete(comp, status);
 }
 
-/* Releases an acknowledged packet. The device has completed it, unless it was
- * sent more than once. On the service thread the user's completion has to
+/* Releases a packet that is acknowledged or has failed. The device has
+ * completed an acknowledged packet that was sent once; otherwise a work request
+ * may still use the buffer. On the service thread the user's completion has to
  * wait. */
 void ud_desc_done(ud_iface_t *iface, ud_desc_t *desc, ucs_status_t status)
 {

@@ -159,8 +159,8 @@ static void take_connect(ud_iface_t *iface, const ud_wire_control_t *control)
     if (!(ep->state & UD_EP_CONNECTED)) {
         connected(iface, ep, control);
     } else if (ep->remote != le32toh(control->from)) {
-        /* The peer endpoint that is known here has ended, or this packet is
-         * late. */
+        /* Either the earlier endpoint of the peer has ended, or this packet is
+         * late. The reply to UD_PROBE shows which. */
         (void)ud_send_control(iface, ep, UD_PROBE);
         return;
     }
@@ -213,8 +213,9 @@ static void take_probe(ud_iface_t *iface, ud_ep_t *ep,
     ud_owe_ack(iface, ep);
 }
 
-/* Handles UD_RESET. It is for this endpoint if both sides use the same two ids.
- * A process that has replaced the peer also replies, with its own token. */
+/* Handles UD_RESET. The packet is for this endpoint if it contains the ids of
+ * both ends of the connection. The sender's token is not compared, because a
+ * process that has replaced the peer replies with its own token. */
 static void take_reset(ud_iface_t *iface, ud_ep_t *ep,
                        const ud_wire_control_t *control)
 {

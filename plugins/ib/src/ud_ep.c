@@ -78,8 +78,8 @@ ud_ep_t *ud_ep_by_id(const ud_iface_t *iface, uint32_t id)
 
 /* --- Creation and destruction --------------------------------------------- */
 
-/* Returns a random number, because late packets of an earlier connection must
- * not match a new one. */
+/* Returns a random first sequence number, because late packets of an earlier
+ * connection must not match a new connection. */
 static uint32_t random_psn(ud_iface_t *iface)
 {
     iface->random = (iface->random * 6364136223846793005u) +
@@ -114,8 +114,8 @@ ud_ep_t *ud_ep_new(ud_iface_t *iface, ud_peer_t *peer, uint32_t ordinal)
 }
 
 /* Finds an endpoint that a peer's request has created and that does not belong
- * to the user yet. The peer must have confirmed it: otherwise it may belong to
- * a connection that has ended. */
+ * to the user yet. The peer must have confirmed the connection, because an
+ * unconfirmed one may have ended. */
 static ud_ep_t *find_unused(const ud_peer_t *peer)
 {
     const uint16_t mask = UD_EP_CONNECTED | UD_EP_CONFIRMED | UD_EP_USED |

@@ -58,8 +58,8 @@ static unsigned drain(ud_iface_t *iface)
     return count;
 }
 
-/* Sets the timer to the earliest deadline. No system call is needed if it has
- * not changed. */
+/* Sets the timer to the earliest deadline. No system call is needed if the
+ * deadline has not changed. */
 static ucs_status_t set_timer(ud_iface_t *iface)
 {
     double at = ib_link_is_alone(&iface->active) ? 0 : iface->next_deadline;

@@ -88,9 +88,8 @@ static ucs_status_t cancel(ud_ep_t *ep, uct_completion_t *comp)
     return (ep->leaving == 0) ? UCS_OK : watch_all(ep, comp);
 }
 
-/* Returns whether all packets are acknowledged, and the device and the user's
- * callbacks have released them. On the service thread callbacks are left to the
- * user's thread. */
+/* Returns whether all packets are acknowledged and released: the device uses
+ * none of them, and the user's completions were called. */
 static int is_done(const ud_ep_t *ep)
 {
     return ucx_window_is_idle(&ep->window) && (ep->leaving == 0);

@@ -89,7 +89,7 @@ static ucs_status_t make_pools(ud_iface_t *iface)
     return status;
 }
 
-/* Limits that follow from the variables and the device. */
+/* Sets the limits that follow from the variables and the device. */
 static void set_limits(ud_iface_t *iface)
 {
     const struct ibv_device_attr *attr = &iface->md->attr;

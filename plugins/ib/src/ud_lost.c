@@ -59,8 +59,8 @@ static const ib_watch_ops_t watch_ops = {
     .qp_failed   = qp_failed,
 };
 
-/* Starts to monitor the device. A port may be down as long as a peer may be
- * silent. */
+/* Starts to monitor the device. A port may be down for UCX_UD_TIMEOUT, the time
+ * for which a peer may be silent. */
 ucs_status_t ud_watch_start(ud_iface_t *iface)
 {
     return ib_watch_start(&iface->watch, &watch_ops, iface->md,

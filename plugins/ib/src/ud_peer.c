@@ -9,8 +9,8 @@
 
 enum {
     MAX_AHS = 65536
-}; /* Maximum number: limits the memory that untrusted
-    * peers can use */
+}; /* Maximum number of address handles: limits the memory that untrusted peers
+    * can use */
 
 static unsigned hash_of(const void *data, size_t length, unsigned hash)
 {

@@ -9,12 +9,13 @@
 
 enum {
     MAX_POLL    = 256,
-    MAX_LATE    = 64, /* Rounds with events after which deadlines are checked
-                       * even so */
+    MAX_LATE    = 64, /* Consecutive rounds with events after which deadlines
+                       * are checked nevertheless */
     /* At the end of a burst an acknowledgement is sent if it covers at least
      * this many packets */
     BURST       = 32,
-    PROBE_AFTER = 2, /* Number of consecutive timeouts */
+    PROBE_AFTER = 2, /* Number of consecutive timeouts after which UD_PROBE is
+                      * sent */
 };
 
 unsigned ud_poll_sends(ud_iface_t *iface)
@@ -245,9 +246,9 @@ void ud_handle_deadlines(ud_iface_t *iface)
     }
 }
 
-/* Sends a signaled UD_RESET. It is needed if buffers of a failed endpoint wait
- * for a completion but no posted send is signaled. It also informs the peer, if
- * it still exists. */
+/* Sends a signaled UD_RESET. Its completion releases buffers of a failed
+ * endpoint if no posted send is signaled. The packet also informs the peer, if
+ * the peer still exists. */
 static void ask_for_completion(ud_iface_t *iface)
 {
     iface->unsignaled = iface->moderation;

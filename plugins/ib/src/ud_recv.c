@@ -125,7 +125,8 @@ void ud_recv_cleanup(ud_iface_t *iface)
 
 /* --- Datagrams ------------------------------------------------------------ */
 
-/* Passes a message to the user, who releases or keeps the buffer. */
+/* Passes a message to the user's handler. The buffer stays with the user if the
+ * handler returns UCS_INPROGRESS. */
 static void deliver(ud_iface_t *iface, ud_recv_t *recv)
 {
     char *data          = (char *)recv + iface->recv_data;
@@ -144,7 +145,7 @@ static void deliver(ud_iface_t *iface, ud_recv_t *recv)
 }
 
 /* Handles an in-order packet. The service thread must not call the user's
- * handlers. */
+ * handlers, and stores messages for the user's thread. */
 static void take_in_order(ud_iface_t *iface, ud_ep_t *ep, ud_recv_t *recv)
 {
     if (ib_unlikely(recv->kind == UD_FIN)) {
@@ -247,8 +248,8 @@ static void take_ack_packet(ud_iface_t *iface, ud_ep_t *ep,
     }
 }
 
-/* Handles a packet of a connection. Returns 1 if the connection owns the buffer
- * now. */
+/* Handles a packet of a connection. Returns 1 if the caller must not release
+ * the buffer. */
 static int take_packet(ud_iface_t *iface, ud_recv_t *recv,
                        const ud_wire_t *wire, size_t length,
                        const struct ibv_wc *wc)
@@ -293,7 +294,7 @@ static int is_for_us(const ud_iface_t *iface, const char *grh,
     return memcmp(grh + 24, iface->port.gid.raw, 16) == 0;
 }
 
-/* Handles a datagram. Returns 1 if the buffer has a new owner. */
+/* Handles a datagram. Returns 1 if the caller must not release the buffer. */
 static int take_datagram(ud_iface_t *iface, ud_recv_t *recv,
                          const struct ibv_wc *wc)
 {

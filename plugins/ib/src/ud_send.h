@@ -117,9 +117,10 @@ static inline void ud_wire_fill(ud_wire_t *wire, const ud_ep_t *ep,
 }
 
 /*
- * Sends a new packet, or keeps it until the endpoint is connected. Its data
- * follows the header in the buffer; desc->length includes both. Returns 0 if the
- * device rejects it; the caller then owns the buffer.
+ * Sends a new packet, or keeps it until the endpoint is connected. The packet's
+ * data follows the header in the buffer; desc->length includes both. If `ask`
+ * is set, the packet requests an acknowledgement. Returns 0 if the device
+ * rejects the packet; the caller then owns the buffer.
  */
 static inline int ud_send(ud_iface_t *iface, ud_ep_t *ep, ud_desc_t *desc,
                           ud_kind_t kind, uint8_t id, int ask)
@@ -148,7 +149,8 @@ static inline int ud_send(ud_iface_t *iface, ud_ep_t *ep, ud_desc_t *desc,
     if (was_idle) {
         ud_watch(iface, ep, ep->window.deadline);
     }
-    /* A message header has no field for packets received out of order. */
+    /* A message header cannot report packets received out of order. Therefore
+     * it replaces an acknowledgement only if there are none. */
     if ((ep->window.owed > 0) && ib_likely(ep->window.rx_head == NULL)) {
         ucx_window_acked(&ep->window);
         ib_link_remove(&ep->owing);

@@ -2,9 +2,10 @@
 /*
  * Acknowledges and retransmits while the program computes. A timer runs on the
  * service thread. If the user has made no progress since the last tick, the
- * thread receives packets, acknowledges them, and handles deadlines. It calls
- * no callback: messages, completions and failures wait for the user's next
- * progress. It also makes progress check the peers of endpoints without a user.
+ * thread receives packets, acknowledges them, and handles deadlines. The thread
+ * calls no callback: messages, completions and failures wait for the user's
+ * next progress. The timer also makes progress check the peers of endpoints
+ * without a user.
  *
  * The timer stops while the user sleeps and nothing is in flight. The
  * completion channel or the user's next progress restarts it.
@@ -59,8 +60,8 @@ static int serve(ud_iface_t *iface)
     return rounds > 0;
 }
 
-/* Returns whether the endpoint has no user and waits for its peer: nobody sends
- * over it, so nothing shows that the peer was lost. */
+/* Returns whether the endpoint has no user and nothing to send. Without a
+ * check, nothing would show that the peer of such an endpoint was lost. */
 static int is_forsaken(const ud_ep_t *ep)
 {
     const uint16_t mask = UD_EP_CONNECTED | UD_EP_USED | UD_EP_GONE |
@@ -99,9 +100,10 @@ static int is_unused(const ud_iface_t *iface)
     return __atomic_load_n(&iface->num_eps, __ATOMIC_RELAXED) == 0;
 }
 
-/* Returns whether the timer needs the longer interval only: the interface has
- * no connections, and answers connection requests, which are repeated; or the
- * user makes progress all the time, and each tick only disturbs it. */
+/* Returns whether the longer interval is sufficient for the timer: the
+ * interface has no connections, and only has to answer connection requests,
+ * which are repeated; or the user makes progress all the time, and ticks only
+ * cost time. */
 static int may_be_slow(const ud_iface_t *iface)
 {
     return is_unused(iface) ||
@@ -116,7 +118,7 @@ static int is_mistimed(const ud_iface_t *iface)
            __atomic_load_n(&iface->service.is_slow, __ATOMIC_RELAXED);
 }
 
-/* Counts the ticks with progress, or begins again after one without. */
+/* Counts consecutive ticks between which the user made progress. */
 static void count_busy(ud_service_t *service, int has_progressed)
 {
     unsigned busy = __atomic_load_n(&service->busy, __ATOMIC_RELAXED);
@@ -174,8 +176,9 @@ void ud_service_resume(ud_iface_t *iface)
     }
 }
 
-/* Lets the user's next progress call ud_service_check() from time to time. Not
- * called while the user sleeps, because has_deferred keeps the timer running. */
+/* Makes the user's next progress call ud_service_check(), once in `check_ticks`
+ * calls. Must not be called while the user sleeps, because has_deferred keeps
+ * the timer running. */
 static void request_check(ud_iface_t *iface)
 {
     ud_service_t *service = &iface->service;

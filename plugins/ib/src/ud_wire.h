@@ -10,8 +10,10 @@
  *   +------+------+-------------+----------+----------+----------+------------
  *
  * conn   the receiver's id of the connection, 0 if it is not known yet
- * psn    of the packet, or of the next one if this one has none
- * ack    the sender has received all packets before it
+ * psn    sequence number of the packet. In UD_ACK and UD_PROBE: that of the
+ *        sender's next packet; in the other control packets: that of the
+ *        sender's first unacknowledged packet
+ * ack    the sender has received all packets before this sequence number
  */
 #ifndef IB_UD_WIRE_H
 #define IB_UD_WIRE_H
@@ -23,9 +25,9 @@ enum {
     UD_MAX_QPN   = 0xffffff,
     UD_KIND_MASK = 0x0f,
     UD_ASK       = 0x80, /* Flag: acknowledge at once */
-    /* Flag of UD_ACK: the receiver's user does not take messages at this time.
-     * The sender sends nothing new until an UD_ACK without this flag arrives,
-     * and keeps what is not acknowledged */
+    /* Flag of UD_ACK: the process that sends the UD_ACK has no buffers for
+     * messages at this time. Its peer sends nothing new until a UD_ACK without
+     * this flag arrives, and keeps the unacknowledged packets */
     UD_BUSY      = 0x40,
 };
 

@@ -34,8 +34,8 @@ static void timer_stop(ib_watch_t *watch)
 
 static void port_timed_out(void *arg);
 
-/* Starts a timer. A short interruption of the port is left to
- * retransmission. */
+/* Starts a timer. The connections fail only if the port is still down when it
+ * expires; retransmission handles shorter interruptions. */
 static void port_down(ib_watch_t *watch)
 {
     const ucx_host_t *host = watch->md->host;
@@ -211,8 +211,8 @@ ucs_status_t ib_watch_start(ib_watch_t *watch, const ib_watch_ops_t *ops,
     if (watch->epoll_fd < 0) {
         return UCS_ERR_IO_ERROR;
     }
-    /* The set is still empty, so the handler cannot run before all members are
-     * initialized. */
+    /* The epoll set is still empty, so the handler cannot run before all
+     * members are initialized. */
     status = md->host->async_add_fd(worker, watch->epoll_fd,
                                     UCS_EVENT_SET_EVREAD, on_events, watch,
                                     &watch->event_id);
