@@ -12,7 +12,7 @@
 enum {
     MAX_QUEUE = 512,
     MAX_QPS   = 1024,
-    STEP_NS   = 1000, /* Each look at the clock takes so long */
+    STEP_NS   = 1000, /* Duration of each reading of the clock */
 };
 
 typedef struct completions {
@@ -214,8 +214,8 @@ ucs_status_t ib_port_path(const ib_port_t *port, const void *address,
 
 /* --- The host ------------------------------------------------------------- */
 
-/* The service runs only in network_serve(). All interfaces have one
- * callback. */
+/* The timer callback of the service; all interfaces have the same one. Only
+ * network_serve() calls it. */
 static ucx_async_timer_cb_t on_timer;
 
 static ucs_status_t add_timer(uct_worker_h worker, double interval,
@@ -328,7 +328,7 @@ ud_ep_t *network_connect(ud_iface_t *iface, const ud_iface_t *to)
 
 void network_serve(ud_iface_t *iface)
 {
-    on_timer(iface); /* sees the user's last progress */
+    on_timer(iface); /* notes the user's last progress */
     on_timer(iface);
 }
 

@@ -38,8 +38,8 @@ void network_inject(ud_iface_t *iface, uint32_t from, const void *data,
 /* Creates an endpoint to the interface. */
 ud_ep_t *network_connect(ud_iface_t *iface, const ud_iface_t *to);
 
-/* Runs the service of the interface, as its thread would after a while in which
- * the user made no progress. */
+/* Runs the service of the interface, as the service thread does after some time
+ * in which the user has made no progress. */
 void network_serve(ud_iface_t *iface);
 
 uint64_t network_random(uint64_t below);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What interfaces ask of a device besides its queues, and the watch of its events,
- * which never come: for tests with a device in memory. */
+/* Replaces functions that interfaces call, except those of the device's queues,
+ * for tests with a device in memory. The device causes no asynchronous
+ * events. */
 #include "../src/port.h"
 #include "../src/watch.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory pools of a host, for tests: one element in a chunk, so that the memory
- * checker sees accesses beyond it. */
+/* Memory pools of a host, for tests: one element in a chunk, so that a memory
+ * checker detects accesses beyond the element. */
 #ifndef IB_TEST_POOL_H
 #define IB_TEST_POOL_H
 

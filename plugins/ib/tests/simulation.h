@@ -2,7 +2,8 @@
 /*
  * Two sides of a connection and the network between them, which loses, repeats
  * and reorders packets. No device and no real time: everything follows from the
- * seed. Checks that packets are delivered and done once and in order.
+ * seed. Checks that packets are delivered and completed (`done`) once and in
+ * order.
  */
 #ifndef IB_TEST_SIMULATION_H
 #define IB_TEST_SIMULATION_H
@@ -37,7 +38,7 @@ typedef struct event {
     unsigned value; /* Payload of the packet */
 } event_t;
 
-/* A packet of the sender, with the payload that it keeps. */
+/* A packet of the sender, with the payload that is kept for retransmission. */
 typedef struct packet {
     ucx_window_tx_t tx;
     unsigned value;
@@ -255,8 +256,8 @@ static int earliest(void)
     return (best == NULL) ? -1 : (int)(best - world.events);
 }
 
-/* Continues with the next event: a packet, a deadline, or a late
- * acknowledgement. */
+/* Continues with the next event: a packet arrives, a deadline passes, or a
+ * delayed acknowledgement is due. */
 static void step(void)
 {
     double next = world.now + 1;

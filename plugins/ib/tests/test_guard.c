@@ -9,7 +9,8 @@
 enum { ROUNDS = 20000 };
 
 static ucx_guard_t guard;
-static unsigned entries; /* Incremented by both threads; not atomic */
+static unsigned entries; /* Incremented by both threads without atomics:
+                          * simultaneous increments are lost */
 
 START_TEST(call_keeps_the_service_out)
 {
@@ -72,7 +73,8 @@ static void *serve(void *arg)
     return NULL;
 }
 
-/* With `ordered` 0 the fence of membarrier is tested, with 1 the fallback. */
+/* With `ordered` 0 the guard uses membarrier(2), with 1 the fallback without
+ * it. */
 static void run_both(int ordered)
 {
     int is_done    = 0;

@@ -209,8 +209,7 @@ static uint64_t count_others(double seconds)
     return before;
 }
 
-/* Holds also for a processor that needs 100 us per message, as an emulated one
- * does. */
+/* Also if each message takes 100 us, as on an emulated processor. */
 START_TEST(acknowledgements_are_few)
 {
     static const double seconds[] = {0, 1e-6, 1e-5, 1e-4};
@@ -354,7 +353,8 @@ START_TEST(forged_control_packets_change_nothing)
 }
 END_TEST
 
-/* Random packets: only valid messages are delivered, and no buffer is lost. */
+/* Random packets, of which none is a message: nothing is delivered, and no
+ * buffer is lost. */
 START_TEST(random_packets_do_no_harm)
 {
     unsigned char bytes[NETWORK_MTU];
@@ -495,7 +495,7 @@ END_TEST
 static void count_completion(uct_completion_t *completion)
 {
     ck_assert_int_eq(completion->status, UCS_OK);
-    ++completion->count; /* The count was 0 */
+    ++completion->count; /* ucx_complete() has set the count to 0 */
 }
 
 /* The service has received the acknowledgement, but must not call completions.

@@ -92,8 +92,8 @@ START_TEST(subnets_of_roce_are_routed_unless_the_user_forbids_it)
 }
 END_TEST
 
-/* The addresses 10.7.1.1 and 10.7.0.1: the same subnet with a prefix of 23
- * bits, another one with 24. */
+/* The addresses 10.7.1.1 and 10.7.0.1: they are in the same subnet with a
+ * prefix of 23 bits, and in different subnets with 24 bits. */
 START_TEST(subnets_of_ip_addresses_have_any_length)
 {
     ib_port_t port = {.kind = IB_LINK_ROCE_V2_IPV4, .mtu = IBV_MTU_4096};
@@ -125,7 +125,8 @@ START_TEST(a_global_header_is_used_where_it_is_needed_or_wanted)
 }
 END_TEST
 
-/* What a transport sets counts more than what the domain sets. */
+/* A variable that is set for a transport takes precedence over the domain's
+ * variable. */
 START_TEST(variables_of_a_transport_count_more)
 {
     const ib_md_config_t domain = {
@@ -178,7 +179,8 @@ START_TEST(variables_of_a_transport_count_more)
 }
 END_TEST
 
-/* The tables of both transports set what ib_port_config() reads. */
+/* The tables of both transports begin with the variables that ib_port_config()
+ * reads. */
 START_TEST(both_transports_have_the_variables)
 {
     static const char *const names[] = {
@@ -200,7 +202,8 @@ START_TEST(both_transports_have_the_variables)
 }
 END_TEST
 
-/* There is no device: the domain is not opened in any case. */
+/* Tries to open a domain. This fails in any case, because there is no
+ * device. */
 static ucs_status_t open_with(int fork_init)
 {
     ib_instance_t instance  = {.super.host = &host};

@@ -46,8 +46,8 @@ static void open_ep(void)
     failed_with = UCS_OK;
 }
 
-/* The peer's farewell makes UCP cancel the endpoint, while the peer still reads
- * over the connection. */
+/* The peer's last message makes UCP cancel the endpoint while the peer still
+ * reads over the connection. */
 START_TEST(cancel_keeps_a_connection_that_nobody_waits_for)
 {
     ib_op_t own[2] = {{.next = &own[1], .done = rc_desc_done},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rc over iWARP: requests complete in their order, although the device reports
- * them in another one, and those end that it never reports. */
+/* rc over iWARP: requests complete in the order of posting, although the device
+ * reports them in another order. Requests that the device never reports end
+ * after a time limit. */
 #include "../src/rc_iwarp.h"
 #include "suite.h"
 
@@ -61,7 +62,7 @@ static double read_time(void)
 
 static const ucx_host_t host = {.size = sizeof(host), .time = read_time};
 
-/* An endpoint with outstanding requests `sn` to `sn + count - 1`. */
+/* Creates an endpoint with outstanding requests `sn` to `sn + count - 1`. */
 static void open_ep(uint16_t sn, uint16_t count)
 {
     static struct ibv_qp qp;
@@ -70,7 +71,7 @@ static void open_ep(uint16_t sn, uint16_t count)
     memset(&ep, 0, sizeof(ep));
     memset(&seen, 0, sizeof(seen));
     iface.host = &host;
-    iface.join = (rc_join_t *)&qp; /* Not used: shows an iWARP device */
+    iface.join = (rc_join_t *)&qp; /* Not NULL: an iWARP device. Never read */
     iface.finished_mask = 7;
     rc_link_init(&iface.ending);
     rc_link_init(&ep.ending);
@@ -139,7 +140,8 @@ START_TEST(unreported_requests_end)
     rc_iwarp_wait(&ep);
     ck_assert_uint_eq(seen.dropped, 1);
     rc_iwarp_wait(&ep);
-    ck_assert_uint_eq(seen.abandoned, 0); /* Completions may be left */
+    ck_assert_uint_eq(seen.abandoned, 0); /* The queue may still contain
+                                           * completions */
     iface.send_cq_empty = 1;
     rc_iwarp_wait(&ep);
     ck_assert_uint_eq(seen.abandoned, 1);
@@ -214,7 +216,7 @@ START_TEST(no_more_reads_than_the_device_takes)
     post(IBV_WR_RDMA_READ);
     rc_order_fence(&ep);
     rc_order_done(&ep, 2, UCS_OK);
-    ck_assert(ep.state & RC_EP_HELD); /* The fence waits for all */
+    ck_assert(ep.state & RC_EP_HELD); /* The fence waits for all reads */
     rc_order_done(&ep, 3, UCS_ERR_CANCELED);
     ck_assert(!(ep.state & RC_EP_HELD));
     rc_order_close(&ep);

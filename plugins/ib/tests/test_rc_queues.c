@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The completion queues of rc_verbs never overrun, whatever is outstanding,
- * also when all connections fail at once. The device is in memory: it fails the
- * test if a completion finds no entry. */
+/* The completion queues of rc_verbs never overrun, whatever requests are
+ * outstanding, even when all connections fail at once. The device is simulated
+ * in memory. It fails the test if it has to add a completion to a full
+ * queue. */
 #include "../src/rc_am.h"
 #include "../src/rc_send.h"
 #include "pool.h"
@@ -16,7 +17,7 @@ enum {
     RECV_LEN    = 64,
     NUM_EPS     = 8,
     STEPS       = 20000,
-    MESSAGE     = 9, /* Bytes, with the byte before the message */
+    MESSAGE     = 9, /* Bytes of a message, including its header byte */
 };
 
 typedef struct completions {
@@ -95,7 +96,8 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
     return 0;
 }
 
-/* Completes so many of the oldest requests. Failed ones all report. */
+/* Completes up to `max` of the oldest requests. After a failure of the queue
+ * pair, unsignaled requests have a completion, too. */
 static void run(queue_pair_t *qp, unsigned max)
 {
     for (; (max > 0) && (qp->count > 0); --max, --qp->count) {
@@ -127,7 +129,8 @@ static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
     return 0;
 }
 
-/* So many messages arrive, if there are buffers. Returns their number. */
+/* Makes up to `max` messages arrive, as long as buffers are posted. Returns the
+ * number of messages. */
 static unsigned arrive(unsigned max)
 {
     recv_queue_t *from = (recv_queue_t *)iface->srq;
@@ -354,7 +357,7 @@ static void start(void)
     }
 }
 
-/* All that is outstanding completes. */
+/* Completes all outstanding requests. */
 static void finish(void)
 {
     for (unsigned round = 0; round < 1000; ++round) {
@@ -367,8 +370,8 @@ static void finish(void)
     }
 }
 
-/* One endpoint after the other sends until it cannot. Returns how many requests
- * are outstanding. */
+/* Sends over one endpoint after the other, over each until a send fails.
+ * Returns how many requests are outstanding. */
 static unsigned fill(void)
 {
     unsigned count = 0;
@@ -395,7 +398,7 @@ START_TEST(all_requests_may_fail_at_once)
         for (unsigned k = 0; k < qp->count; ++k) {
             num_signaled += (unsigned)qp->sends[k].is_signaled;
         }
-        /* Requests that asked for no completion report as well. */
+        /* Unsignaled requests have completions as well. */
         qp->has_failed = 1;
         run(qp, UINT_MAX);
     }
@@ -496,7 +499,7 @@ START_TEST(no_more_is_received_than_the_queue_has_entries_for)
     start();
     count = arrive(UINT_MAX);
     ck_assert_uint_eq(count, RECV_LEN);
-    /* Each progress posts buffers: their messages arrive at once. */
+    /* Each progress posts buffers. Messages fill them at once. */
     for (unsigned round = 0; round < 100; ++round) {
         (void)rc_iface_progress(&iface->super);
         count += arrive(UINT_MAX);

@@ -209,7 +209,7 @@ static void event_add(enum ibv_event_type type, int port)
     event->element.port_num = port;
 }
 
-/* The handler of interface `i` runs, as on a service thread. */
+/* Runs the handler of interface `i`, as a service thread does. */
 static void handle(int i)
 {
     ib_watch_t *watch = &ifaces[i].watch;
@@ -279,12 +279,12 @@ START_TEST(port_that_returns_is_not_lost)
     device.port_state[1] = IBV_PORT_ACTIVE;
     event_add(IBV_EVENT_PORT_ACTIVE, 1);
     handle(0);
-    /* The timer fires before the worker sees the event. */
+    /* The timer expires before the worker handles the event. */
     fire_timer(0);
     progress();
     ck_assert(!timer_is_set(0));
     ck_assert_uint_eq(ifaces[0].ports_lost, 0);
-    /* It goes down again. */
+    /* The port goes down again. */
     device.port_state[1] = IBV_PORT_DOWN;
     event_add(IBV_EVENT_PORT_ERR, 1);
     handle(0);

@@ -110,8 +110,8 @@ START_TEST(time_out_backs_off_and_expires)
         last = rto;
         send_all(0, 20);
         ck_assert_uint_eq(end->window.in_flight, UCX_WINDOW_MIN);
-        ck_assert_uint_eq(end->num_sent, 10); /* No others than the lost
-                                               * packets */
+        ck_assert_uint_eq(end->num_sent, 10); /* Only the lost packets were sent
+                                               * again */
     }
     ck_assert(!ucx_window_has_expired(&end->window, 1 + 4.9));
     ck_assert(ucx_window_has_expired(&end->window, 1 + 5.1));
@@ -270,7 +270,8 @@ START_TEST(few_packets_out_of_order_are_kept)
 }
 END_TEST
 
-/* An answer that carries the acknowledgement saves a separate packet. */
+/* Acknowledgements are delayed, so that the next packet in the other direction
+ * can carry them. */
 START_TEST(acknowledgements_wait_for_company)
 {
     setup(1, 0, 0);
