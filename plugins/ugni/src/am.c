@@ -191,7 +191,8 @@ ucs_status_t ugni_ep_am_check(uct_ep_h uct_ep, unsigned flags,
     return UCS_OK;
 }
 
-/* Sends UGNI_ID_CLOSED to a peer. Returns whether it should be tried again. */
+/* Sends UGNI_ID_CLOSED to a peer. Returns whether the caller should try
+ * again. */
 static int say_closed(const ugni_iface_t *iface, ugni_peer_t *peer)
 {
     const ugni_wire_head_t head = {
@@ -217,8 +218,8 @@ void ugni_am_farewell(ugni_iface_t *iface, double end)
     int again;
 
     if (iface->max_inject < sizeof(ugni_wire_head_t)) {
-        return; /* Its completion may need progress of a peer that closes,
-                 * too */
+        return; /* Without injection, the message completes only if the peer
+                 * makes progress, and the peer may be closing as well */
     }
     do {
         again = 0;

@@ -111,9 +111,9 @@ static ssize_t post_fetch(ugni_ep_t *ep, ugni_send_t *send)
                               &message.old, &send->desc, 1, FI_COMPLETION);
 }
 
-/* Over shm (libfabric 1.17) atomics without a result that ask for
- * FI_DELIVERY_COMPLETE end in a crash in fi_cq_read(); a result also shows that
- * the atomic is complete. */
+/* With shm (libfabric 1.17) atomics without a result that are posted with
+ * FI_DELIVERY_COMPLETE make fi_cq_read() crash. Therefore they are posted as
+ * atomics with a result, which also shows that the atomic is complete. */
 static ssize_t post_atomic(ugni_ep_t *ep, ugni_send_t *send)
 {
     const ugni_port_t *port = ugni_iface_of(ep)->port;

@@ -31,8 +31,9 @@ static void cached_deregister(void *arg, ucx_rcache_region_t *super)
     ugni_mem_delete(arg, ugni_container_of(super, cached_t, super)->mem);
 }
 
-/* With FI_MR_ENDPOINT there is no cache: a port that is opened later registers
- * all memory, and the memory of a cached registration may be unmapped by then. */
+/* With FI_MR_ENDPOINT there is no cache: a port (an endpoint of libfabric) that
+ * is opened later registers all memory again, and the memory of a cached
+ * registration may be unmapped by then. */
 void ugni_cache_create(ugni_md_t *md)
 {
     const ucx_host_t *host           = md->host;

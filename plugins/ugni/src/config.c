@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names, defaults and help of the variables. */
+/* Names, defaults and help texts of the plugin's configuration variables. */
 #include "plugin.h"
 
 #define COUNT(_a) (sizeof(_a) / sizeof((_a)[0]))

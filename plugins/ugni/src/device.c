@@ -50,9 +50,9 @@ static struct fi_info *get_info(const char *provider, uint64_t caps,
     return info;
 }
 
-/* Returns whether memory has a key for each endpoint. A provider with
- * FI_MR_ENDPOINT has the same key on all endpoints only if this plugin chooses
- * it. */
+/* Returns whether memory has a different key for each endpoint. With
+ * FI_MR_ENDPOINT the key is the same on all endpoints only if this plugin
+ * chooses the key. */
 static int has_many_keys(const struct fi_info *info)
 {
     const int mode = info->domain_attr->mr_mode;
@@ -80,17 +80,19 @@ static void add_cap(struct fi_info **info, const char *provider, uint64_t *caps,
     }
 }
 
-/* Returns whether the plugin uses a capability that is worth its price with cxi
- * only: cxi receives many messages into a buffer by hardware, and accesses
- * memory of accelerators itself. */
+/* Returns whether the plugin uses an optional capability. `ternary` is the
+ * user's setting. If the setting is neither y nor n, only cxi uses the
+ * capability: its hardware receives many messages into a buffer, matches tags,
+ * and accesses memory of accelerators. */
 static int is_wanted(int ternary, const char *provider)
 {
     return (ternary == UCS_YES) ||
            ((ternary != UCS_NO) && (strcmp(provider, "cxi") == 0));
 }
 
-/* In libfabric 1.17 shm has no search, and a message that ofi_rxd has found and
- * claimed ends with a truncation error. */
+/* Returns whether the provider can search unexpected tagged messages. In
+ * libfabric 1.17 shm has no search, and the receive of a message that ofi_rxd
+ * has found and claimed ends with a truncation error. */
 static int can_search(const char *provider)
 {
     return (strcmp(provider, "shm") != 0) &&
@@ -106,7 +108,8 @@ static struct fi_info *add_caps(ugni_md_t *md, struct fi_info *info,
     const ucx_host_t *host = md->host;
 
     if (is_wanted(md->wants_multi_recv, provider)) {
-        if (strcmp(provider, "shm") != 0) { /* Messages do not arrive there */
+        if (strcmp(provider, "shm") != 0) { /* With shm messages do not
+                                             * arrive */
             add_cap(&info, provider, &caps, FI_MULTI_RECV, mr_mode);
         }
         if (!(caps & FI_MULTI_RECV) && (md->wants_multi_recv == UCS_YES)) {
@@ -127,7 +130,7 @@ static struct fi_info *add_caps(ugni_md_t *md, struct fi_info *info,
     }
     if ((caps & FI_RMA) && is_wanted(md->wants_hmem, provider)) {
         add_cap(&info, provider, &caps, FI_HMEM, mr_mode | FI_MR_HMEM);
-        if (!(caps & FI_HMEM)) { /* shm has it without atomics */
+        if (!(caps & FI_HMEM)) { /* shm has FI_HMEM only without atomics */
             caps &= ~(uint64_t)FI_ATOMIC;
             add_cap(&info, provider, &caps, FI_HMEM, mr_mode | FI_MR_HMEM);
         }
@@ -152,7 +155,7 @@ static struct fi_info *provider_info(ugni_md_t *md, const char *provider)
         if ((info == NULL) || !(caps & FI_RMA) || !has_many_keys(info)) {
             continue;
         }
-        /* cxi chooses keys only if it may */
+        /* cxi leaves the keys to the plugin if these modes are excluded */
         other = get_info(provider, caps,
                          mr_mode & ~(FI_MR_PROV_KEY | FI_MR_RAW));
         if (other != NULL) {
@@ -195,8 +198,9 @@ static struct fi_info *find_info(ugni_md_t *md)
     return info;
 }
 
-/* A domain may appear several times, once for each address family for example:
- * the first entry is the best one. */
+/* Returns the device of a domain, or NULL. libfabric may list a domain several
+ * times, once for each address family for example: the first entry is the best
+ * one. */
 static ugni_device_t *find_device(ugni_md_t *md, const char *name)
 {
     for (unsigned i = 0; i < md->num_devices; ++i) {
@@ -215,7 +219,8 @@ void ugni_devices_list(ugni_md_t *md)
     if (md->is_listed) {
         return;
     }
-    md->is_listed = 1; /* One message if there is no provider */
+    md->is_listed = 1; /* Even without a provider, so that its lack is logged
+                        * once */
     list          = find_info(md);
     for (info = list; info != NULL; info = info->next) {
         name = info->domain_attr->name;

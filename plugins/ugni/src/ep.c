@@ -112,8 +112,9 @@ static void end_send(ugni_send_t *send, ucs_status_t status)
     }
 }
 
-/* Returns whether a failed endpoint waits for a send: all with a completion, if
- * the failure will be reported, otherwise those that use memory of the user. */
+/* Returns whether a failed endpoint waits for a send. If the failure will be
+ * reported, it waits for all sends with a completion, otherwise only for those
+ * that use memory of the user. */
 static int is_awaited(const ugni_ep_t *ep, const ugni_send_t *send)
 {
     return (send->done != NULL) &&
@@ -121,8 +122,8 @@ static int is_awaited(const ugni_ep_t *ep, const ugni_send_t *send)
 }
 
 /* Detaches posted sends from the endpoint. libfabric uses their buffers until
- * it completes them, and has no call that cancels a send. With `wait`, a failed
- * endpoint waits for some of them. */
+ * it completes them, and has no call that cancels a send. With `wait`, sends
+ * for which a failed endpoint waits stay attached. */
 static void disown_sent(ugni_ep_t *ep, int wait)
 {
     ugni_iface_t *iface = ugni_iface_of(ep);
@@ -237,8 +238,8 @@ void ugni_ep_fail(ugni_ep_t *ep, ucs_status_t status, int tell)
     ep->state |= UGNI_EP_FAILED;
     ep->status = status;
     if (status != UCS_ERR_CANCELED) {
-        ep->peer->contact = UGNI_CONTACT_NONE; /* The peer needs no last
-                                                * message */
+        ep->peer->contact = UGNI_CONTACT_NONE; /* Do not send UGNI_ID_CLOSED to
+                                                * this peer */
     }
     ep->moved = iface->host->time();
     if (tell && !(ep->state & (UGNI_EP_ZOMBIE | UGNI_EP_INTERNAL))) {

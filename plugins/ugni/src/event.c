@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 enum {
-    QUEUED_NS = 10000000,  /* Sends are queued: a provider may accept messages
-                            * again without an event */
-    SENT_NS   = 200000000, /* Messages are outstanding: interval for the check
-                            * of peers */
+    QUEUED_NS = 10000000,  /* Interval while sends are queued: a provider may
+                            * accept messages again without an event */
+    SENT_NS   = 200000000, /* Interval while messages are outstanding: progress
+                            * then checks the peers */
 };
 
 ucs_status_t ugni_event_open(ugni_iface_t *iface)

@@ -30,8 +30,8 @@ static ucs_status_t add(ugni_iface_t *iface, ugni_flush_queue_t *queue,
 }
 
 /* Completes the flushes that are not newer than the send `oldest`. Their
- * callbacks may send and flush; flushes that they start are newer than all
- * earlier sends. */
+ * callbacks may start sends and flushes. `last` is computed before, so that a
+ * flush which waits for a new send is not completed here. */
 static void end_until(const ugni_iface_t *iface, ugni_flush_queue_t *queue,
                       uint64_t oldest, ucs_status_t status)
 {

@@ -56,10 +56,11 @@ int ugni_hmem_register(const ugni_device_t *device, const ugni_mem_t *mem,
                fi_mr_regattr(device->domain, &attr, 0, mr_p);
 }
 
-/* Returns whether libfabric knows the interface of a type of memory. It has no
- * list of them, and an interface that it was built without, or whose driver is
- * missing, gives -FI_ENOSYS. Other errors come from the memory, which is that
- * of the host here. */
+/* Returns whether libfabric supports the interface (FI_HMEM_*) of a memory
+ * type. libfabric has no list of its interfaces. A registration returns
+ * -FI_ENOSYS if libfabric was built without the interface, or if its driver is
+ * missing. Other errors are expected, because the memory registered here is
+ * host memory. */
 static int is_known(const ugni_device_t *device, ucs_memory_type_t type,
                     void *address)
 {

@@ -35,8 +35,8 @@ static ucs_status_t set_address(ugni_iface_t *iface)
     return UCS_OK;
 }
 
-/* Sets limits from those of the provider. The port may have been opened by the
- * other interface. */
+/* Reduces the configured limits to those of the port. The other interface may
+ * have opened the port, with shorter queues. */
 static void set_limits(ugni_iface_t *iface)
 {
     const struct fi_info *info = iface->port->info;
@@ -136,7 +136,7 @@ ucs_status_t ugni_iface_open(uct_md_h uct_md, const ucx_iface_open_args_t *args,
 /* --- Closing -------------------------------------------------------------- */
 
 /* Waits for the sends of destroyed endpoints, then notifies the peers. Messages
- * that arrive are dropped, because no handlers are set any more. */
+ * that arrive meanwhile are dropped (`is_closing`). */
 void ugni_iface_close(uct_iface_h uct_iface)
 {
     ugni_iface_t *iface = (ugni_iface_t *)uct_iface;

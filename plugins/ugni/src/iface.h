@@ -5,8 +5,8 @@
  * port: one reliable datagram endpoint of libfabric with an address vector and
  * a completion queue. Endpoints of UCT are addresses in that vector.
  *
- * Each send is one operation of libfabric and one completion. One that
- * libfabric does not take yet waits in its endpoint's queue, so that a send
+ * Each send is one operation of libfabric and one completion. An operation that
+ * libfabric does not accept yet waits in its endpoint's queue, so that a send
  * which has packed its data always succeeds. Until the queue is empty, further
  * sends return UCS_ERR_NO_RESOURCE. The number of operations of an interface is
  * limited, so that the completion queue has an entry for each.
@@ -42,7 +42,7 @@ struct ugni_ep;
 /* The transports, as indices */
 enum { UGNI_SMSG, UGNI_RDMA, UGNI_NUM_KINDS };
 
-/* An operation; libfabric returns its address with the completion. */
+/* An operation. The completion of libfabric contains its address. */
 typedef struct ugni_op {
     struct fi_context2 context; /* First member: libfabric uses it */
     uint8_t kind;               /* Transport of the interface */
@@ -64,11 +64,11 @@ typedef struct ugni_recv {
                     * until it is delivered or dropped */
 } ugni_recv_t;
 
-/* Head of each operation that an endpoint sends */
+/* First member of all operations that an endpoint starts */
 typedef struct ugni_send {
     ugni_op_t op;
     void *desc;          /* Descriptor of its memory, with FI_MR_LOCAL */
-    ucs_status_t status; /* Result; set in ep->ended */
+    ucs_status_t status; /* Result; set while the send is in ep->ended */
     ugni_link_t link;    /* Node in ep->queued, ep->sent, ep->ended or
                          * port->disowned */
     ugni_link_t all;     /* Node in iface->outstanding */
@@ -99,8 +99,8 @@ typedef struct ugni_source {
     uint8_t is_lost;    /* A message was lost: drop the other messages of the
                          * epoch */
     uint8_t is_told;    /* The sender was told that a message is lost */
-    ugni_recv_t *early; /* Messages that arrived before earlier ones, sorted by
-                         * number */
+    ugni_recv_t *early; /* Messages that arrived before earlier messages of the
+                         * source, sorted by number */
     double since;       /* Time when the wait for message `number` began */
 } ugni_source_t;
 
@@ -119,7 +119,7 @@ typedef struct ugni_flush_queue {
 /* Whether libfabric has accepted messages for a peer since the last failure */
 typedef enum {
     UGNI_CONTACT_NONE,  /* No message was sent */
-    UGNI_CONTACT_TRIED, /* None was accepted: it may be connecting */
+    UGNI_CONTACT_TRIED, /* None was accepted: libfabric may be connecting */
     UGNI_CONTACT_MET,   /* Messages were accepted */
 } ugni_contact_t;
 
@@ -131,14 +131,16 @@ typedef struct ugni_peer {
     uint16_t number; /* Number of the next message */
     uint8_t epoch;
     uint8_t contact;          /* ugni_contact_t */
-    uint8_t is_silent;        /* Its host has not acknowledged data since */
-    double silent_since;      /* this time; 0: all is acknowledged */
+    uint8_t is_silent;        /* The last sweep has found data that its host
+                               * does not acknowledge */
+    double silent_since;      /* Time since when the host acknowledges nothing;
+                               * 0: all is acknowledged */
     char name[UGNI_MAX_NAME]; /* Its address in libfabric */
 } ugni_peer_t;
 
-/* Objects that the interfaces of a worker share on one device. Its pools and
- * buffers outlive an interface that is closed before the other one, because
- * libfabric uses them until the port is closed. */
+/* Objects that the interfaces of a worker share on one device. The port's pools
+ * and buffers exist until its last interface is closed, because libfabric uses
+ * them until the port is closed. */
 typedef struct ugni_port {
     struct ugni_port *next; /* Next in md->ports */
     ugni_md_t *md;
@@ -147,16 +149,19 @@ typedef struct ugni_port {
     unsigned refcount;
     unsigned used; /* Bit mask of the kinds of interfaces opened so far */
     struct ugni_iface *ifaces[UGNI_NUM_KINDS]; /* By kind; NULL: closed */
-    struct fi_info *info;                      /* Contains the lengths of queues
-                                                * from our options */
+    struct fi_info *info;                      /* With the queue lengths that
+                                                * the configuration sets */
     struct fid_ep *ep;
     struct fid_cq *cq;
     struct fid_av *av;
     int has_fd;
     int is_local;        /* FI_MR_LOCAL: buffers are registered */
-    int is_waiting;      /* A host has not acknowledged all data */
-    int loses_contexts;  /* Errors of accesses may name no operation */
-    int fetches_atomics; /* Atomics without a result are unsafe */
+    int is_waiting;      /* The last sweep has found a host that does not
+                          * acknowledge data */
+    int loses_contexts;  /* The completion of a failed access may not identify
+                          * its operation */
+    int fetches_atomics; /* Atomics without a result are unsafe; all are posted
+                          * with one */
     int receives_many;   /* FI_MULTI_RECV is used */
     uint64_t posts;      /* Number of operations that libfabric has accepted */
     unsigned polls;      /* Number of polls of the completion queue */
@@ -165,7 +170,8 @@ typedef struct ugni_port {
     char name[UGNI_MAX_NAME];
     size_t name_length;
     ugni_peer_t *peers;
-    ugni_link_t disowned; /* Sends whose endpoint does not exist any more */
+    ugni_link_t disowned; /* Sends that libfabric uses, but that no endpoint
+                           * owns any more */
     ugni_link_t receiving;
     ucx_mpool_t *sends[UGNI_NUM_KINDS], *recvs;
     ucx_mpool_t *areas; /* Receive buffers for many messages; NULL: each message
@@ -182,7 +188,8 @@ typedef struct ugni_iface {
     ugni_wire_device_t device;
     ugni_wire_addr_t addr;
     unsigned tx_free;            /* Number of sends that can still be started */
-    uint64_t next_number, fence; /* Sequence numbers of sends */
+    uint64_t next_number, fence; /* Sequence numbers: of the next send, and of
+                                  * the first send after the last fence */
     ugni_link_t outstanding;     /* Outstanding sends, oldest first */
     ugni_flush_queue_t flushes;
     ugni_link_t eps, todo; /* All endpoints; those that wait for
@@ -214,7 +221,8 @@ enum {
     UGNI_EP_CANCELED =
         1 << 3, /* Its operations complete even after the user has destroyed
                  * it */
-    UGNI_EP_INTERNAL = 1 << 4, /* The user does not know the endpoint */
+    UGNI_EP_INTERNAL = 1 << 4, /* Created by the plugin: the user has no handle
+                                * of it */
 };
 
 typedef struct ugni_ep {
@@ -231,8 +239,8 @@ typedef struct ugni_ep {
     int is_dirty;                   /* No read has confirmed that write yet */
     uint64_t fence;  /* Sends from this number on wait for earlier ones */
     double moved;    /* Time of the last completion or failure */
-    int is_injected; /* Injected messages, which have no completion, are the
-                      * last ones sent */
+    int is_injected; /* The last messages sent were injected: they have no
+                      * completion */
     unsigned busy;   /* Number of callers; above 0 the endpoint is not freed */
     int state;
     ucs_status_t status;
@@ -279,8 +287,8 @@ unsigned ugni_port_progress(ugni_port_t *port);
 ucs_status_t ugni_port_peer(ugni_port_t *port, const void *name, uint32_t key,
                             ugni_peer_t **peer_p);
 
-/* pool.c: creates a pool of buffers for operations of the port. */
-/* Few large elements are allocated one by one. */
+/* pool.c: creates a pool of buffers for operations of the port. Large elements,
+ * of which a port needs few, are allocated one by one. */
 ucs_status_t ugni_pool_create(const ucx_host_t *host, ugni_port_t *port,
                               int is_recv, size_t elem_size,
                               ucx_mpool_t **pool_p);
@@ -302,7 +310,7 @@ void ugni_addr_pack(const ugni_wire_addr_t *addr, void *buffer);
 void ugni_cost_attr(const ugni_iface_t *iface, uct_iface_attr_t *attr);
 ucs_status_t ugni_iface_estimate(uct_iface_h iface, ucx_perf_t *perf);
 
-/* peer.c: the address of this process, and whether another one still runs */
+/* peer.c: the address of this process, and whether a peer process still runs */
 void ugni_peer_self(const ucx_host_t *host, ugni_wire_addr_t *addr);
 int ugni_peer_is_dead(const ugni_iface_t *iface, const ugni_wire_addr_t *peer);
 /* Returns non-zero if the process has exited. `pid` is in this PID namespace,
@@ -333,11 +341,12 @@ void ugni_ep_fail(ugni_ep_t *ep, ucs_status_t status, int tell);
 /* Completes sends of a failed endpoint that use memory of the user, although
  * libfabric has not completed them. */
 void ugni_ep_abandon(ugni_ep_t *ep);
-/* Calls the completions of `ended` and of flushes. The caller holds the
- * endpoint. */
+/* Calls the completions of `ended` and of flushes. The caller has incremented
+ * ep->busy. */
 void ugni_ep_settle(ugni_ep_t *ep);
-/* Follows a change of the endpoint's state: adds it to iface->todo, or frees it
- * if it is destroyed and has nothing to send. */
+/* Called after a change of the endpoint's state. Adds the endpoint to
+ * iface->todo if it needs progress, or frees it if it is destroyed and has
+ * nothing to send. */
 void ugni_ep_update(ugni_ep_t *ep);
 ucs_status_t ugni_ep_invalidate(uct_ep_h ep, unsigned flags);
 ucs_status_t ugni_ep_pending_add(uct_ep_h ep, uct_pending_req_t *req,
@@ -345,15 +354,16 @@ ucs_status_t ugni_ep_pending_add(uct_ep_h ep, uct_pending_req_t *req,
 void ugni_ep_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,
                            void *arg);
 
-/* The connection to a peer was lost. Fails the endpoints of both interfaces to
- * it, because a provider loses messages and writes with the connection that it
- * has completed before: the numbers of later messages would have a gap, and a
- * flush would not find a lost write. Numbers restart. */
+/* Called when the connection to a peer was lost. Fails the endpoints of both
+ * interfaces to the peer, and restarts the numbers of messages. Reason: with
+ * the connection, a provider loses messages and writes that it has reported as
+ * complete. The numbers of later messages would have a gap, and a flush would
+ * not detect a lost write. */
 void ugni_port_lost(ugni_port_t *port, fi_addr_t fi_addr, ucs_status_t status);
 
 /* silence.c: fails the endpoints to peers whose host has acknowledged nothing
- * for `timeout` seconds; looks once a second at most. Returns whether it should
- * be called again soon. */
+ * for `timeout` seconds. Checks the sockets once a second at most. Returns
+ * whether it has to be called again soon. */
 int ugni_port_sweep(ugni_port_t *port, double timeout, double now);
 
 /* flush.c */
@@ -364,7 +374,7 @@ ucs_status_t ugni_rma_confirm(ugni_ep_t *ep);
 /* Frees the flushes of an endpoint without their completions. */
 void ugni_flush_drop(ugni_ep_t *ep);
 /* Complete the flushes of an endpoint or of the interface that have nothing
- * left to wait for. The caller holds the endpoint. */
+ * left to wait for. The caller has incremented `busy` of the endpoint. */
 void ugni_flush_update(ugni_ep_t *ep);
 void ugni_flush_update_all(ugni_iface_t *iface);
 ucs_status_t ugni_ep_flush(uct_ep_h ep, unsigned flags, uct_completion_t *comp);
@@ -386,14 +396,14 @@ size_t ugni_send_size(int kind);
 void ugni_send_cancel(ugni_send_t *send);
 /* Starts a send: posts or queues it. The endpoint may fail. */
 void ugni_send_start(ugni_send_t *send);
-/* Posts queued sends until libfabric accepts no more. The caller holds the
- * endpoint, which may fail. */
+/* Posts queued sends until libfabric accepts no more. The endpoint may fail.
+ * The caller has incremented ep->busy. */
 void ugni_ep_push(ugni_ep_t *ep);
 /* Handles the completion of a send. The interface may be closed. */
 void ugni_send_done(ugni_port_t *port, ugni_send_t *send, ucs_status_t status);
 void ugni_send_free(ugni_port_t *port, ugni_send_t *send);
-/* Returns the access to remote memory that libfabric accepted first of those
- * that are not complete, or NULL. */
+/* Returns the oldest incomplete access to remote memory, in the order in which
+ * libfabric has accepted them, or NULL. */
 ugni_send_t *ugni_send_first(const ugni_port_t *port);
 
 /* am.c */
@@ -411,8 +421,8 @@ void ugni_msg_start(ugni_msg_t *msg, size_t length);
 /* Sends a message with one of UGNI_ID_*, which contains the sender's address.
  * Returns errors as a send does. */
 ucs_status_t ugni_ep_am_notify(ugni_ep_t *ep, uint8_t id);
-/* Sends a message with a completion after messages that have none. Returns
- * errors as a send does. */
+/* If the last messages were injected, and have no completion, sends a message
+ * with a completion after them. Returns errors as a send does. */
 ucs_status_t ugni_ep_am_confirm(ugni_ep_t *ep);
 ucs_status_t ugni_ep_am_check(uct_ep_h ep, unsigned flags,
                               uct_completion_t *comp);
@@ -435,8 +445,9 @@ void ugni_recv_drop(ugni_iface_t *iface, ugni_recv_t *recv);
 void ugni_am_farewell(ugni_iface_t *iface, double end);
 
 /* lost.c: handles the loss of a message from `source`. Fails the endpoints to
- * it and notifies it, which needs an endpoint to it, or a check message among
- * `early`. Returns whether it was notified. */
+ * the source and notifies it. Takes the address of the source from an endpoint,
+ * or from a message with UGNI_ID_CHECK in the list `early`; without either,
+ * sends no notice. Returns whether the notice was sent. */
 int ugni_lost_report(ugni_iface_t *iface, uint64_t source,
                      const ugni_recv_t *early);
 /* Fails the endpoints to `source`, which has closed, or has reported that a

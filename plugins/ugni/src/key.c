@@ -59,8 +59,9 @@ static ucs_status_t pack_raw(const ugni_md_t *md, const ugni_part_t *part,
     return UCS_OK;
 }
 
-/* Writes the 64-bit key. If memory is registered with each port, all have the
- * key that was requested. */
+/* Writes the 64-bit key of one device to `entry` of the packed key. If memory
+ * is registered once for each port, all its registrations have the key that was
+ * requested. */
 static void pack_word(const ugni_part_t *part, char *entry)
 {
     uint64_t key = htole64((part->remote == NULL) ? part->key :

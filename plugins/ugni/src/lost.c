@@ -32,8 +32,8 @@ static int tell(ugni_iface_t *iface, const void *address, size_t length)
     return status == UCS_OK;
 }
 
-/* Finds the address of a peer to which an endpoint is connected. Returns
- * whether there is one. */
+/* Stores the address of the interface `source` in `address`, if an endpoint is
+ * connected to it. Returns whether there is such an endpoint. */
 static int find_address(const ugni_iface_t *iface, uint64_t source,
                         char *address)
 {

@@ -2,10 +2,11 @@
 /*
  * Registration of memory. Memory is registered with all domains of libfabric,
  * because any of them may serve a peer. If the provider demands FI_MR_ENDPOINT,
- * memory belongs to endpoints: it is registered once for each port with the
- * same key, also for ports that are opened later. If such a provider chooses
- * the keys, peers access memory through the endpoint of the device (target.c),
- * and ports register it only if they need descriptors of local memory.
+ * memory belongs to endpoints: it is registered with the same key once for each
+ * port, that is, for each endpoint that the interfaces of a worker share, also
+ * for ports that are opened later. If such a provider chooses the keys, peers
+ * access memory through the endpoint of the device (target.c), and ports
+ * register it only if they need descriptors of local memory.
  */
 #include "iface.h"
 #include "mem.h"
@@ -197,7 +198,7 @@ void ugni_mems_remove_port(ugni_md_t *md, ugni_port_t *port)
     }
 }
 
-/* Returns whether libfabric wants the descriptor of a buffer. */
+/* Returns whether libfabric needs the descriptor of a buffer. */
 static int needs_desc(const ugni_port_t *port, const ugni_mem_t *mem)
 {
     return port->is_local || ((mem != UCT_MEM_HANDLE_NULL) &&

@@ -20,8 +20,9 @@ typedef struct ugni_region {
 /* Registered memory on one device */
 typedef struct ugni_part {
     uint64_t key;          /* Requested key; equal for all ports */
-    struct fid_mr *remote; /* The registration whose key peers get, if only one
-                            * has it */
+    struct fid_mr *remote; /* The registration with the domain or the target,
+                            * whose key peers get; NULL: all registrations have
+                            * `key` */
     ugni_region_t *regions;
 } ugni_part_t;
 
@@ -31,8 +32,8 @@ typedef struct ugni_mem {
     void *address;
     size_t length;
     ucs_memory_type_t type;
-    uint64_t base; /* Subtracted from remote addresses that libfabric
-                    * receives */
+    /* Subtracted from remote addresses before they are passed to libfabric */
+    uint64_t base;
     unsigned num;
     ugni_part_t parts[]; /* Indexed by device */
 } ugni_mem_t;
@@ -48,8 +49,8 @@ typedef struct ugni_mapping {
 } ugni_mapping_t;
 
 typedef struct ugni_rkey {
-    uint64_t base;     /* Subtracted from remote addresses that libfabric
-                        * receives */
+    /* Subtracted from remote addresses before they are passed to libfabric */
+    uint64_t base;
     unsigned num_keys; /* Number of keys: one for each device of the owner */
     size_t raw_key;    /* Bytes of a raw key; 0: keys have 64 bits */
     ugni_mapping_t *mappings;
@@ -66,14 +67,15 @@ int ugni_region_open(const ugni_md_t *md, const ugni_device_t *device,
  * libfabric. */
 int ugni_hmem_register(const ugni_device_t *device, const ugni_mem_t *mem,
                        uint64_t access, uint64_t key, struct fid_mr **mr_p);
-/* Registers memory with all devices, without the cache; and the reverse. */
+/* ugni_mem_new() registers memory with all devices, without the cache.
+ * ugni_mem_delete() deregisters it. */
 ucs_status_t ugni_mem_new(ugni_md_t *md, void *address, size_t length,
                           ucs_memory_type_t type, ugni_mem_t **mem_p);
 void ugni_mem_delete(ugni_md_t *md, ugni_mem_t *mem);
 
 /* cache.c: creates the cache if the user and the provider allow that. */
 void ugni_cache_create(ugni_md_t *md);
-/* Deregisters everything. */
+/* Deregisters all cached memory, and destroys the cache. */
 void ugni_cache_destroy(ugni_md_t *md);
 /* Returns a registration from the cache. UCS_ERR_UNSUPPORTED: the cache does
  * not serve this registration. */
@@ -87,14 +89,14 @@ ucs_status_t ugni_cache_get(ugni_md_t *md, void *address, size_t length,
 ucs_status_t ugni_mems_add_port(ugni_md_t *md, struct ugni_port *port);
 void ugni_mems_remove_port(ugni_md_t *md, struct ugni_port *port);
 /* Returns the descriptor of a buffer for operations of the port; NULL if the
- * provider needs none: it needs those of all buffers (FI_MR_LOCAL), or those on
- * accelerators. */
+ * provider needs none. With FI_MR_LOCAL it needs those of all buffers,
+ * otherwise only those of memory of accelerators. */
 void *ugni_mem_desc(const struct ugni_port *port, uct_mem_h memh);
 
 /* target.c: An endpoint of the device through which peers access memory. It is
  * used with FI_MR_ENDPOINT if the provider chooses the keys: memory has a key
- * for each endpoint then, and a packed key cannot contain those of ports that
- * are opened later. */
+ * for each endpoint then, and a packed key cannot contain the keys of ports
+ * that are opened later. */
 typedef struct ugni_target {
     struct fid_ep *ep;
     struct fid_av *av;
@@ -106,8 +108,8 @@ typedef struct ugni_target {
 /* Returns 0 or an error of libfabric. */
 int ugni_target_open(ugni_device_t *device);
 void ugni_target_close(ugni_device_t *device);
-/* A provider may execute the accesses of peers only while its queue is
- * polled. */
+/* Polls the completion queue of the target: a provider may execute the accesses
+ * of peers only while the queue is polled. */
 void ugni_target_progress(const ugni_target_t *target);
 
 /* Returns libfabric's key for the owner's device `index`, for operations of

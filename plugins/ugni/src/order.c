@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Order of received messages. libfabric matches messages to receive buffers in
- * order, if at all, but completes them in any order: a large message that
+ * Order of received messages. libfabric may complete messages in any order,
+ * even if it matches them to receive buffers in order: a large message that
  * arrives in fragments completes after a small message that was sent later.
  * Numbers in the messages restore the order for each sending interface.
  */
@@ -10,8 +10,9 @@
 #include <endian.h>
 #include <stdlib.h>
 
-/* Half the range of numbers. A number that is at most this much ahead is newer,
- * other numbers are older; a sender has fewer messages outstanding. */
+/* Half the range of numbers. A number that is less than WINDOW ahead of the
+ * expected one is newer, all other numbers are older. A sender has fewer than
+ * WINDOW messages outstanding. */
 enum { WINDOW = 32768 };
 
 static ugni_source_t *get_source(ugni_iface_t *iface,
@@ -62,7 +63,8 @@ static void drop_early(ugni_iface_t *iface, ugni_source_t *source)
     }
 }
 
-/* Starts a new epoch: the sender has lost a message, and numbers restart. */
+/* Starts a new epoch of a source: after a failure the sender has restarted its
+ * numbers. */
 static void start_epoch(ugni_iface_t *iface, ugni_source_t *source,
                         uint8_t epoch)
 {
@@ -91,7 +93,7 @@ static void hold(ugni_iface_t *iface, ugni_source_t *source, ugni_recv_t *recv,
     }
     recv = ugni_recv_keep(iface, recv);
     if (recv == NULL) {
-        return; /* As if it were lost */
+        return; /* Out of memory: the message counts as lost */
     }
     if (source->early == NULL) {
         source->since = iface->host->time();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shared by all files of this plugin: the instance of a core, the memory domain
- * with its devices, and the options. Functions that log have a local variable
- * `host`.
+ * Shared by all files of this plugin: the plugin's instance for one core, the
+ * memory domain with its devices, and the options. Functions that log have a
+ * local variable `host`.
  */
 #ifndef UGNI_PLUGIN_H
 #define UGNI_PLUGIN_H
@@ -17,8 +17,8 @@
 
 #define UGNI_NAME "ugni"
 
-/* Maximum bytes of a message. Larger messages are not faster, but each receive
- * buffer has this size. */
+/* Upper limit of UCX_UGNI_SEG_SIZE in bytes. Larger messages would not be
+ * faster, but each receive buffer has that size. */
 enum { UGNI_MAX_SEG = 1 << 20 };
 
 #define ugni_container_of(_ptr, _type, _member) \
@@ -57,7 +57,7 @@ enum { UGNI_MAX_DEVICES = 32 };
 typedef struct ugni_md {
     uct_md_t super;
     const ucx_host_t *host;
-    char *provider;       /* As set by the user; empty: see device.c */
+    char *provider;       /* As set by the user; empty: cxi, otherwise gni */
     int wants_rcache;     /* A ternary value */
     int wants_multi_recv; /* A ternary value */
     int wants_hmem;       /* A ternary value */
@@ -103,7 +103,8 @@ ucs_status_t ugni_query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
                                 unsigned *num_p);
 ucs_status_t ugni_query_rdma_devices(uct_md_h md, ucx_device_desc_t **devices_p,
                                      unsigned *num_p);
-/* Opens the device `name`, or finds it if it is open. Any thread. */
+/* Opens the device `name`, or finds it if it is open. Any thread may call this
+ * function. */
 ucs_status_t ugni_device_get(ugni_md_t *md, const char *name,
                              ugni_device_t **device_p);
 /* Queries the devices from libfabric, once. The caller holds the lock. */

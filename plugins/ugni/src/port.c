@@ -176,8 +176,8 @@ static ucs_status_t port_new(ugni_iface_t *iface, ugni_device_t *device,
         free(port);
         return UCS_ERR_NO_MEMORY;
     }
-    /* The provider gets the lengths from our options, because some providers
-     * allocate buffers for the whole length of their queues. */
+    /* The provider gets the queue lengths that the configuration sets, because
+     * some providers allocate buffers for the whole length of their queues. */
     port->info->tx_attr->size = ugni_min(iface->config.tx_queue_len,
                                          port->info->tx_attr->size);
     port->info->rx_attr->size = ugni_min(num_recvs(iface),
@@ -334,7 +334,8 @@ static ucs_status_t status_of(int error)
     }
 }
 
-/* `error`: of libfabric, or 0. */
+/* Handles the completion of an operation. `error`: an error code of libfabric,
+ * or 0. */
 static void op_done(ugni_port_t *port, const struct fi_cq_tagged_entry *entry,
                     int error)
 {
@@ -352,8 +353,9 @@ static void op_done(ugni_port_t *port, const struct fi_cq_tagged_entry *entry,
 }
 
 /* Handles an error without an operation. shm (libfabric 1.17) executes accesses
- * when they are posted, and reports the failed ones like this. Its queue is in
- * order: the completions of all earlier accesses were read before. */
+ * when they are posted, and reports the failed ones in this way. Its queue is
+ * in order, and the completions of all earlier accesses were read before: the
+ * oldest incomplete access has failed. */
 static void fail_first(ugni_port_t *port)
 {
     ugni_send_t *send = ugni_send_first(port);
@@ -393,8 +395,9 @@ static int take_error(ugni_port_t *port)
     return error.err;
 }
 
-/* Reads the queue; stores the error that it has found, or 0. The result of an
- * unsuccessful search (tag.c), which each progress finds, is skipped. */
+/* Reads the completion queue. Stores the error code at its head in *error_p, or
+ * 0. Skips the result of an unsuccessful search for tagged messages (tag.c),
+ * which is in the queue at nearly each progress. */
 static ssize_t read_queue(ugni_port_t *port, struct fi_cq_tagged_entry *entries,
                           int *error_p)
 {

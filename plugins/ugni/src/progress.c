@@ -11,8 +11,9 @@ static int is_same_process(const ugni_wire_addr_t *a, const ugni_wire_addr_t *b)
 }
 
 /* Returns whether failed endpoints to the peer process, of either transport,
- * wait for sends. UCP closes an endpoint when its first lane fails, so the
- * provider must not use memory of its user any more. */
+ * wait for sends. The failure is reported afterwards: UCP closes an endpoint
+ * when its first lane fails, and its user may then release memory that such
+ * sends use. */
 static int has_sends_to(const ugni_port_t *port, const ugni_wire_addr_t *peer)
 {
     const ugni_link_t *link;
@@ -35,9 +36,10 @@ static int has_sends_to(const ugni_port_t *port, const ugni_wire_addr_t *peer)
     return 0;
 }
 
-/* Sends queued operations, then calls pending requests; reports a failure to
- * the user, after the messages that the peer sent before: the provider may have
- * more of them than receive buffers were posted. */
+/* Sends queued operations, then dispatches pending requests. Reports the
+ * failure of an endpoint when the completion queue is empty, so that the
+ * messages that the peer has sent before are delivered first: there may be more
+ * of them than receive buffers. */
 static unsigned serve(ugni_iface_t *iface, ugni_ep_t *ep)
 {
     unsigned count = 0;
@@ -108,8 +110,9 @@ static void check_peers(ugni_iface_t *iface, double now)
 }
 
 /* Polls the completion queue, unless the other interface has done so since the
- * last progress of this one. The progress of a worker calls both: a second poll
- * would delay the reply to a message by a system call of ofi_rxm. Hot path. */
+ * last progress of this one. The progress of a worker calls the progress of
+ * both interfaces: a second poll would delay the reply to a message by a system
+ * call of ofi_rxm. Hot path. */
 static unsigned poll_port(ugni_iface_t *iface)
 {
     ugni_port_t *port = iface->port;

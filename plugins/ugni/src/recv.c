@@ -3,7 +3,8 @@
  * Receive buffers and received messages. A buffer is for one message, which the
  * receiver may keep, or an area for many (FI_MULTI_RECV): the provider writes
  * messages behind each other and releases the area when it is full. A message
- * in an area is valid until it is delivered; whoever holds it makes a copy.
+ * in an area is valid until it is delivered; code that holds it longer makes a
+ * copy.
  */
 #include "iface.h"
 #include "tag.h"
@@ -27,7 +28,8 @@ static void recv_release(ucx_recv_desc_owner_t *self, void *desc)
                   (char *)desc + iface->headroom - iface->recv_data);
 }
 
-/* Sets the smallest number of bytes that a message finds in an area. */
+/* Sets the number of free bytes below which the provider releases an area: the
+ * maximum size of a message. */
 static int set_message_size(const ugni_iface_t *iface)
 {
     size_t size = iface->config.seg_size + sizeof(ugni_wire_head_t);
@@ -36,8 +38,9 @@ static int set_message_size(const ugni_iface_t *iface)
                      FI_OPT_MIN_MULTI_RECV, &size, sizeof(size));
 }
 
-/* Creates the pool of areas, which have the bytes of the buffers that they
- * replace. Without areas each message has a buffer. */
+/* Creates the pool of areas. Together they have as many bytes as the buffers
+ * that they replace. If areas cannot be used, each message has its own
+ * buffer. */
 static ucs_status_t areas_init(ugni_iface_t *iface)
 {
     const ucx_host_t *host = iface->host;
@@ -155,7 +158,8 @@ ugni_recv_t *ugni_recv_keep(ugni_iface_t *iface, ugni_recv_t *recv)
     return copy;
 }
 
-/* The receiver copies what it needs of a shared message. */
+/* Delivers a message of an area. Without UCT_CB_PARAM_FLAG_DESC the user's
+ * handler cannot keep the buffer, and copies the data that it needs. */
 static void deliver_shared(ugni_iface_t *iface, const ugni_recv_t *recv,
                            uint8_t id)
 {
@@ -205,8 +209,8 @@ static int is_for(const ugni_iface_t *iface, const ugni_wire_head_t *wire,
            (le32toh(wire->key) == iface->addr.key);
 }
 
-/* Takes a message of an area. Messages follow each other without a gap there,
- * so that those after an odd length have to be copied to be aligned. */
+/* Takes a message of an area. Messages follow each other without gaps in an
+ * area, so that some are not aligned: these are copied. */
 static void take_shared(ugni_iface_t *iface, void *buffer, size_t length)
 {
     ugni_recv_t recv = {.head = buffer, .length = length, .is_shared = 1};
@@ -239,7 +243,7 @@ static void area_done(ugni_port_t *port, ugni_recv_t *area,
         take_shared(iface, entry->buf, entry->len);
     }
     if (!(entry->flags & FI_MULTI_RECV)) {
-        return; /* The provider goes on with this area */
+        return; /* The provider continues to fill this area */
     }
     ugni_link_remove(&area->link);
     ucx_mpool_put(port->areas, area);

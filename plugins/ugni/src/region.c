@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Names of the regions of the provider shm. The provider names them by process
- * id, and leaves the regions of killed processes behind, so that a later
- * process with the same id cannot open an endpoint. This plugin uses names with
- * a random part, and removes the regions of processes that have exited.
+ * Names of the shared memory regions of the provider shm. The provider names
+ * them by process id, and leaves the regions of killed processes behind, so
+ * that a later process with the same id cannot open an endpoint. This plugin
+ * uses names with a random part, and removes the regions of processes that have
+ * exited.
  */
 #include "iface.h"
 
@@ -19,11 +20,13 @@
 
 #define FOLDER "/dev/shm/"
 
-/* Seconds until a region is removed. libfabric 1.17 crashes if it processes the
- * connection request of a killed process whose region was removed. */
+/* Minimum age in seconds of a region that is removed. libfabric 1.17 crashes if
+ * it processes the connection request of a killed process whose region was
+ * removed. */
 enum { MIN_AGE = 60 };
 
-/* Returns a number for kernel and PID namespace, which is a part of names. */
+/* Returns the number that identifies kernel and PID namespace in the name of a
+ * region. */
 static uint32_t space_of(const ugni_wire_addr_t *addr)
 {
     return (uint32_t)(addr->space >> 32);

@@ -3,8 +3,8 @@
  * Put and get. A flush has to wait until written data is in the memory of the
  * peer. If the provider executes reads after writes, a read of one byte after
  * the last write shows that. Otherwise writes request FI_DELIVERY_COMPLETE. The
- * read is preferred, because ofi_rxm accepts this flag for writes and ignores
- * it.
+ * read is preferred, because ofi_rxm accepts FI_DELIVERY_COMPLETE for writes
+ * but ignores it.
  */
 #include "rma.h"
 #include "mem.h"
@@ -68,8 +68,8 @@ static ssize_t post_read(ugni_ep_t *ep, ugni_send_t *send)
     return fi_readmsg(ugni_iface_of(ep)->port->ep, &msg, FI_COMPLETION);
 }
 
-/* Marks the endpoint as having unconfirmed writes; also for writes that wait in
- * the queue. */
+/* Starts a write. Marks the endpoint as having an unconfirmed write, even while
+ * the write waits in the queue. */
 static void start_write(ugni_ep_t *ep, ugni_rma_t *rma)
 {
     rma->super.post = post_write;

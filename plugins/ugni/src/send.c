@@ -147,8 +147,8 @@ void ugni_send_free(ugni_port_t *port, ugni_send_t *send)
 }
 
 /* Ends a send that is in no list. The completion of a failed one is deferred
- * until the failure is reported: its caller may then assume that no operation
- * on any endpoint to the peer uses memory. */
+ * until the failure is reported: the user may then assume that no operation on
+ * any endpoint to the peer uses the user's memory. */
 static void end(ugni_port_t *port, ugni_send_t *send, ucs_status_t status)
 {
     ugni_ep_t *ep = send->ep;
@@ -183,8 +183,8 @@ void ugni_send_done(ugni_port_t *port, ugni_send_t *send, ucs_status_t status)
         ++ep->busy;
     }
     /* A failed message is lost, but a failed access may only have been
-     * rejected. If several operations fail together, only the first one
-     * counts. */
+     * rejected. If several operations fail together, only the first failure
+     * ends the connection. */
     if (!is_old && ((status == UCS_ERR_CONNECTION_RESET) ||
                     ((status != UCS_OK) && (iface->kind == UGNI_SMSG)))) {
         ugni_port_lost(port, peer->fi_addr, status);

@@ -2,8 +2,8 @@
 /*
  * Detects hosts that acknowledge nothing. A provider over TCP completes a
  * message when the kernel accepts it, and the kernel retransmits for about 15
- * minutes before it gives the connection up. libfabric shows neither its
- * sockets nor their unacknowledged data, so the sockets of this process are
+ * minutes before it gives the connection up. libfabric has no query for its
+ * sockets or their unacknowledged data, so all sockets of this process are
  * examined: those that are connected to the address of a peer and those that
  * were accepted from its host. A host acknowledges data even while the process
  * on it makes no progress.
@@ -87,8 +87,8 @@ static int is_of_peer(const ugni_port_t *port, const ugni_peer_t *peer,
             (port_of(&own) == port_of(&waiting->local)));
 }
 
-/* Records a socket that waits. The time counts from the first sweep, because
- * the connection may have been idle before. */
+/* Records a socket that waits. The time counts from the first sweep that finds
+ * it, because the connection may have been idle before. */
 static void note(ugni_port_t *port, const waiting_t *waiting, double now)
 {
     ugni_peer_t *peer;

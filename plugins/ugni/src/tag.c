@@ -12,7 +12,8 @@ enum {
 
 /* --- Opening and closing -------------------------------------------------- */
 
-/* Returns the bytes that a rendezvous leaves for the user's header. */
+/* Returns the maximum bytes of the user's header in the message of a
+ * rendezvous. */
 static size_t max_header(const ugni_iface_t *iface)
 {
     const ugni_md_t *md = iface->port->md;
@@ -62,7 +63,8 @@ ucs_status_t ugni_tag_init(ugni_iface_t *iface,
                             &iface->port->tag_recvs);
 }
 
-/* libfabric uses the buffers of posted receives until the port is closed. */
+/* Posted receives are not freed here: libfabric uses their buffers until the
+ * port is closed. */
 void ugni_tag_cleanup(ugni_iface_t *iface)
 {
     ugni_tags_t *tags = iface->tags;
@@ -142,7 +144,8 @@ void ugni_tag_recv_free(ugni_iface_t *iface, ugni_tag_recv_t *recv)
     ucx_mpool_put(iface->port->tag_recvs, recv);
 }
 
-/* Returns a result of libfabric. A search has no buffer. */
+/* Posts a receive, or a search, which has no buffer. Returns a result of
+ * libfabric. */
 static ssize_t post(ugni_iface_t *iface, ugni_tag_recv_t *recv, uint64_t flags)
 {
     struct iovec iov = {
@@ -216,7 +219,7 @@ ucs_status_t ugni_tag_recv_cancel(uct_iface_h uct_iface, uct_tag_context_t *ctx,
         return UCS_ERR_INVALID_PARAM;
     }
     if (recv->state != UGNI_TAG_POSTED) {
-        /* Its data is on the way to the user's buffer */
+        /* The data is being transferred to the user's buffer */
         return force ? UCS_ERR_INVALID_PARAM : UCS_OK;
     }
     if (force) {
@@ -245,7 +248,8 @@ static void unexpected(ugni_iface_t *iface, ugni_tag_recv_t *recv)
     size_t length;
 
     data = ugni_tag_data(recv, &length);
-    if (!tags->searches) { /* Cancelled by force, without callbacks */
+    if (!tags->searches) { /* A message for a receive that was cancelled by
+                            * force; there are no callbacks for it */
     } else if (recv->super.head->id == UGNI_TAG_EAGER) {
         (void)tags->eager_cb(tags->eager_arg, data, length,
                              UCT_CB_PARAM_FLAG_FIRST, recv->stag,
@@ -291,7 +295,7 @@ static void matched(ugni_iface_t *iface, ugni_tag_recv_t *recv)
 
 /* --- Completions ---------------------------------------------------------- */
 
-/* A search has ended: receives what it has found. */
+/* Called when a search has ended. Receives the message that it has found. */
 static void searched(ugni_iface_t *iface, ugni_tag_recv_t *recv, int error)
 {
     recv->state = UGNI_TAG_CLAIMING;
@@ -301,7 +305,7 @@ static void searched(ugni_iface_t *iface, ugni_tag_recv_t *recv, int error)
     }
 }
 
-/* A posted receive has ended with an error. */
+/* Called when a posted receive has ended with an error. */
 static void failed(ugni_iface_t *iface, ugni_tag_recv_t *recv, int error)
 {
     uct_tag_context_t *ctx = recv->ctx;

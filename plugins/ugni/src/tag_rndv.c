@@ -15,7 +15,7 @@ typedef struct fetch {
 } fetch_t;
 
 typedef struct announcement {
-    ugni_wire_rndv_t wire; /* Converted */
+    ugni_wire_rndv_t wire; /* In the byte order of the processor */
     const char *name, *key, *header;
 } announcement_t;
 

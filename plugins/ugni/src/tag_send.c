@@ -88,7 +88,9 @@ ucs_status_t ugni_ep_tag_rndv_request(uct_ep_h ep, uct_tag_t tag,
 
 /* --- Rendezvous ----------------------------------------------------------- */
 
-/* Writes what the receiver needs to read the data; returns its bytes. */
+/* Writes the content of an announcement to `to`: the address and the key with
+ * which the receiver reads the data, and the user's header. Returns the number
+ * of bytes. */
 static size_t pack_rndv(ugni_iface_t *iface, char *to, const uct_iov_t *iov,
                         const void *header, unsigned header_length)
 {

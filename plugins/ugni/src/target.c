@@ -95,7 +95,8 @@ void ugni_target_progress(const ugni_target_t *target)
     struct fi_cq_msg_entry entry;
 
     if (fi_cq_read(target->cq, &entry, 1) == -FI_EAVAIL) {
-        /* An access that was rejected: its initiator gets the status. */
+        /* The entry is an access that was rejected. Its initiator gets the
+         * status. */
         (void)fi_cq_readerr(target->cq, &error, 0);
     }
 }

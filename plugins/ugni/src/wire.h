@@ -27,7 +27,8 @@ enum {
     UGNI_ID_CLOSED = 0xfd, /* The last message of an interface: it closes */
     UGNI_ID_LOST   = 0xfe, /* A message that the receiver of this notice had
                             * sent never arrived */
-    UGNI_ID_CHECK  = 0xff, /* Message of ep_check; contains the sender's
+    UGNI_ID_CHECK  = 0xff, /* Message of ep_check, or one whose completion
+                            * confirms injected messages; contains the sender's
                             * address */
 };
 
@@ -45,7 +46,7 @@ typedef struct ugni_wire_addr {
 typedef struct ugni_wire_device {
     uint64_t fabric; /* Hash of the names of provider and fabric */
     uint64_t host;   /* Hash of kernel and network namespace; 0: reachable from
-                      * any */
+                      * any host */
 } ugni_wire_device_t;
 
 _Static_assert(sizeof(ugni_wire_head_t) == 16, "wire format");

@@ -40,7 +40,7 @@ typedef struct pair {
     uct_rkey_bundle_t rkey;
 } pair_t;
 
-/* Seconds: much longer than needed. */
+/* Time limit of a wait, in seconds: much longer than needed. */
 #define NODE_TIMEOUT 30.0
 
 #define ASSERT_OK(_status) ck_assert_int_eq(_status, UCS_OK)
@@ -64,11 +64,11 @@ void node_open(node_t *node, domain_t *domain);
 void node_open_with(node_t *node, domain_t *domain,
                     const uct_iface_params_t *callbacks);
 void node_close(node_t *node);
-/* Returns the status of creating an endpoint from a node to an interface of a
- * peer. */
+/* Creates an endpoint from an interface of the node to the peer's interface of
+ * the same kind. Returns the status. */
 ucs_status_t node_connect(node_t *node, int kind, const node_t *peer,
                           uct_ep_h *ep_p);
-/* Sends a message and waits for it. */
+/* Sends a message and waits until the peer has received it. */
 void node_say(node_t *node, uct_ep_h ep, node_t *peer, uint64_t header);
 /* Registers memory and returns its unpacked key. */
 uct_mem_h node_register(domain_t *domain, void *address, size_t length,
@@ -78,7 +78,7 @@ ucs_status_t node_flush(node_t *node, uct_ep_h ep, node_t *peer);
 
 void pair_open(pair_t *pair, void *memory, size_t length);
 void pair_close(pair_t *pair);
-/* Closes everything but the unpacked key. */
+/* Closes the objects of the pair, except the unpacked key. */
 void pair_close_but_key(pair_t *pair);
 
 /* Runs the tests; returns the exit status of the program. */

@@ -293,7 +293,8 @@ START_TEST(cancelled_get_ends_when_its_buffer_is_free)
 }
 END_TEST
 
-/* Loses the second message of `a`, then waits until both sides know. */
+/* Loses the second message of `a`, then waits until the endpoint of `a` has
+ * failed. */
 static void lose_message(node_t *a, node_t *b, uct_ep_h talk)
 {
     node_say(a, talk, b, 1);
@@ -344,7 +345,7 @@ START_TEST(lost_message_is_told_to_a_sender_without_an_endpoint)
 }
 END_TEST
 
-/* The end of an idle connection is not a failure of the provider. */
+/* libfabric reports no error when an idle connection ends. */
 START_TEST(closed_interface_is_reported_to_idle_peers)
 {
     uct_ep_h talk, reply;

@@ -123,7 +123,8 @@ START_TEST(access_to_unmapped_memory_fails_at_once)
 }
 END_TEST
 
-/* Registers the page as a buffer of transfers, and returns its packed key. */
+/* Registers the page with `flags`, stores its packed key in `key`, and
+ * deregisters the page. */
 static void key_of(const domain_t *domain, void *page, unsigned flags,
                    void *key, size_t size)
 {

@@ -8,7 +8,7 @@
 
 enum { LARGE = 300000, MANY = 500 };
 
-/* A posted receive and what its callbacks were told */
+/* A posted receive and the arguments of its callbacks */
 typedef struct posted {
     uct_tag_context_t ctx;
     char data[2048];
@@ -34,7 +34,7 @@ static node_t a, b;
 static uct_ep_h ep; /* From a to b */
 static surprise_t surprise;
 static char source[LARGE], target[LARGE];
-static unsigned ended; /* Completions of rendezvous at the sender */
+static unsigned ended; /* Number of completions of rendezvous at the sender */
 
 static ucs_status_t on_eager(void *arg, void *data, size_t length,
                              unsigned flags, uct_tag_t stag, uint64_t imm,
@@ -261,7 +261,7 @@ START_TEST(limit_of_posted_receives_is_reported)
 }
 END_TEST
 
-/* Some receives are posted in time, others too late. */
+/* Two of three messages find a posted receive, the others are unexpected. */
 START_TEST(no_message_is_lost_or_reordered)
 {
     static posted_t posted[MANY];

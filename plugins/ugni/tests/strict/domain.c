@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Domains. */
+/* Domains of the provider `strict`. */
 #include "strict.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Endpoints: messages and access to remote memory. */
+/* Endpoints of the provider `strict`: messages and access to remote memory. */
 #include "strict.h"
 
 #include <netinet/in.h>
@@ -33,8 +33,8 @@ static ssize_t msg_recvmsg(struct fid_ep *fid, const struct fi_msg *msg,
     return fi_recvmsg(ep->real, &real, flags);
 }
 
-/* Returns the result of the provider below, which accepts the operation or
- * not. */
+/* Returns `rc`, the result of the provider below. An operation that it has
+ * rejected does not count as posted. */
 static ssize_t posted(strict_ep_t *ep, ssize_t rc)
 {
     if (rc != 0) {

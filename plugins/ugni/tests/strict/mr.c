@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory regions. The rules that are checked: FI_MR_LOCAL, the descriptor of a
- * buffer is that of a region around it; FI_MR_ENDPOINT, a region is bound and
- * enabled before use, serves one endpoint, and is closed before that;
- * FI_MR_RAW, keys have 24 bytes and are mapped before use and unmapped later.
+ * Memory regions. The rules that are checked: with FI_MR_LOCAL, the descriptor
+ * of a buffer is that of a region that contains the buffer; with
+ * FI_MR_ENDPOINT, a region is bound and enabled before use, serves one
+ * endpoint, and is closed before the endpoint; with FI_MR_RAW, keys have 24
+ * bytes, are mapped before use, and are unmapped later.
  */
 #include "strict.h"
 
@@ -26,8 +27,8 @@ static int demands(uint64_t mode)
     return (strict_options.modes & mode) != 0;
 }
 
-/* Converts a key. A key with FI_MR_ENDPOINT has a different key of the provider
- * below for each endpoint. */
+/* Converts a key of this provider to a key of the provider below. With
+ * FI_MR_ENDPOINT the latter is different for each endpoint. */
 static uint64_t key_of_ep(uint64_t key, uint64_t hash)
 {
     return demands(FI_MR_ENDPOINT) ? (key * 0x9e3779b97f4a7c15ull) ^ hash : key;
@@ -35,8 +36,8 @@ static uint64_t key_of_ep(uint64_t key, uint64_t hash)
 
 /* --- Life of a region ----------------------------------------------------- */
 
-/* Enables a region. With virtual addresses, offsets of the provider below are
- * addresses: its region covers all memory. */
+/* Enables a region. With virtual addresses, the region of the provider below
+ * covers all memory, so that its offsets are addresses. */
 static int enable(strict_mr_t *mr)
 {
     int is_virtual = demands(FI_MR_VIRT_ADDR);

@@ -121,7 +121,8 @@ static int getinfo(uint32_t version, const char *node, const char *service,
     struct fi_info *info;
     int rc;
 
-    /* Without hints: fi_info lists this provider only if it is named. */
+    /* A call without hints is rejected, so that fi_info lists this provider
+     * only if the user names it. */
     if ((hints == NULL) || (hints->domain_attr == NULL) ||
         (hints->fabric_attr == NULL) ||
         (hints->caps & (FI_ATOMIC | FI_TAGGED)) ||

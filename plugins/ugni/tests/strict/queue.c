@@ -34,7 +34,8 @@ static int take(strict_cq_t *cq, strict_held_t *held)
     return 1;
 }
 
-/* Returns whether something new has arrived. */
+/* Moves completions of the provider below to `held`. Returns whether there were
+ * any. */
 static int fill(strict_cq_t *cq)
 {
     unsigned before = cq->num_held;
@@ -45,9 +46,9 @@ static int fill(strict_cq_t *cq)
     return cq->num_held > before;
 }
 
-/* Returns the index of the next completion. Without ordering any may be the
- * next one. While more arrive, completions are held, so that there are several
- * to select from. */
+/* Returns the index of the held completion to report next. With the option
+ * `shuffle` it is a random one. cq_read() then reports nothing while more
+ * completions arrive, so that there are several to select from. */
 static unsigned next_of(strict_cq_t *cq)
 {
     if (!strict_options.shuffle) {
@@ -81,7 +82,8 @@ static ssize_t cq_read(struct fid_cq *fid, void *buffer, size_t count)
     while ((cq->num_held > 0) && (num < (ssize_t)count)) {
         i = next_of(cq);
         if (cq->held[i].error.err != 0) {
-            if (num == 0) { /* fi_cq_readerr() returns the first one */
+            if (num == 0) { /* Move the error to index 0, from which
+                             * fi_cq_readerr() takes it */
                 strict_held_t held = cq->held[i];
 
                 drop(cq, i);

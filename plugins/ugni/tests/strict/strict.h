@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * `strict`: a provider of libfabric for tests. It passes operations on to
- * another provider, "the provider below", but requires modes of registration
- * that the latter does not, in all combinations. It ends the process if a rule
- * of such a mode is broken. If variables are set, it also has small limits,
- * fails operations and reports completions out of order.
+ * another provider, "the provider below", but can require any combination of
+ * modes of registration, which the provider below does not require. It ends the
+ * process if a rule of such a mode is broken. If variables are set, it also has
+ * small limits, fails operations and reports completions out of order.
  */
 #ifndef STRICT_H
 #define STRICT_H
@@ -26,7 +26,8 @@
 enum {
     STRICT_RAW_KEY   = 24, /* Bytes of a raw key */
     STRICT_MAX_PEERS = 1024,
-    STRICT_HELD      = 64, /* Completions that were not reported yet */
+    STRICT_HELD      = 64, /* Maximum number of completions that wait to be
+                            * reported */
 };
 
 /* Options from the environment; see the README. */
@@ -42,8 +43,8 @@ typedef struct strict_options {
     size_t message;     /* Maximum bytes of a message; beyond it:
                          * -FI_EMSGSIZE */
     int shuffle;
-    int hmem; /* Memory of ROCm can be registered, which the processor can
-               * access here */
+    int hmem; /* ROCm memory can be registered; the tests use memory that the
+               * processor can access */
 } strict_options_t;
 
 extern strict_options_t strict_options;
@@ -113,7 +114,8 @@ typedef struct strict_ep {
     strict_domain_t *domain;
     strict_av_t *av;
     strict_cq_t *cq;
-    uint64_t hash;     /* Hash of its address, when it is enabled */
+    uint64_t hash;     /* Hash of the endpoint's address; set when the endpoint
+                        * is enabled */
     unsigned num_mrs;  /* Number of regions with remote access that are bound to
                         * it */
     unsigned num_sent; /* Number of messages sent */
@@ -149,7 +151,8 @@ int strict_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr,
                    struct fid_cq **cq_p, void *context);
 int strict_av_open(struct fid_domain *domain, struct fi_av_attr *attr,
                    struct fid_av **av_p, void *context);
-/* Returns an error of posting that the options request; 0: none. */
+/* Called before an operation is passed on. Returns the error with which the
+ * options reject the operation; 0: none. */
 int strict_post(strict_cq_t *cq, size_t length);
 /* Called when the provider below has rejected the operation. */
 void strict_unpost(strict_cq_t *cq);
