@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-/* Seconds. A call that takes this long, without the time that other programs
- * use, has blocked, on any machine. */
+/* Seconds. A call that takes this long, not counting the time in which other
+ * programs used the processor, has blocked, whatever the machine. */
 #define SLOW_CALL 1.0
 
 /* Number of slow calls per interface that are not reported: on a busy machine,

@@ -17,16 +17,17 @@ typedef struct uct_check_iface uct_check_iface_t;
 typedef struct uct_check_md uct_check_md_t;
 
 /* First member of the structures to which uct_iface.host, uct_md.host and
- * uct_cm.host refer, so that this folder does not depend on their other members. A
- * member is NULL if plugins are not checked. */
+ * uct_cm.host refer, so that this folder does not depend on the other members
+ * of those structures. Both pointers are NULL if plugins are not checked. */
 typedef struct uct_check_host {
     uct_check_iface_t *iface;
     uct_check_md_t *md;
 } uct_check_host_t;
 
-/* What the layer offers to the core. */
+/* The table through which the core calls the layer. */
 typedef struct uct_check_layer {
-    size_t size; /* of the table, which must be that of the core */
+    size_t size; /* size of this table; must equal the size that the core
+                  * expects */
 
     /* Called first. `abort_at_finding`: each finding ends the program. */
     void (*start)(int abort_at_finding);
@@ -41,7 +42,7 @@ typedef struct uct_check_layer {
                               uct_check_tl_t **check_p);
 
     /* As tl_create, for the slots of connection managers and of their
-     * endpoints. Of each manager, iface_create makes the state. */
+     * endpoints. The state of each manager is created by iface_create. */
     ucs_status_t (*cm_create)(const char *name, ucx_cm_ops_t *cm_ops,
                               const ucx_cm_ops_t *cm_defaults,
                               ucx_ep_ops_t *ep_ops,
@@ -106,7 +107,7 @@ typedef struct uct_check_layer {
     void (*progress_removed)(uct_worker_h worker, int id);
 } uct_check_layer_t;
 
-/* The only symbol of the library. */
+/* The only symbol that the library exports. */
 extern const uct_check_layer_t ucx_check_layer;
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Connection managers. The plugin gets the layer's callbacks. The record of an
- * endpoint or a listener lives from its creation on, and the last ones are kept
- * after their end, so that a late callback is found.
+ * Connection managers. The plugin receives callbacks of this layer instead of
+ * the user's. Each endpoint and each listener has a record. The last records
+ * are kept after the end of their objects, so that a late callback is detected.
  */
 #include <stdlib.h>
 
 #include "uct/check/internal.h"
 
-/* Callbacks that may come once. */
+/* Callbacks that a plugin may call only once for an endpoint. */
 typedef enum answer {
     ANSWER_RESOLVE,
     ANSWER_CLIENT,
@@ -36,7 +36,7 @@ typedef struct cm_record {
     uct_listener_params_t listener;
 } cm_record_t;
 
-/* All managers'. Protected by the lock of records. */
+/* The records of all managers. Protected by uct_check_lock(). */
 static UCS_LIST_HEAD(records);
 static UCS_LIST_HEAD(retired);
 static unsigned num_retired;
@@ -100,8 +100,9 @@ static void record_end(cm_record_t *record)
 
 /* --- Callbacks -------------------------------------------------------------- */
 
-/* Rule 16: all run from the worker's progress. 0: the object is destroyed, and
- * the callback must not be passed on. */
+/* Checks a callback: by rule 16, all callbacks run from the worker's progress.
+ * Returns 0 if the object was destroyed: the user's callback must not be called
+ * then. */
 static int may_call(const cm_record_t *record, const char *name)
 {
     const uct_check_call_t *call = uct_check_call_now();
@@ -125,7 +126,7 @@ static int may_call(const cm_record_t *record, const char *name)
     return 1;
 }
 
-/* The same, of a callback that comes once. */
+/* As may_call(), for a callback that may be called only once. */
 static int may_answer(cm_record_t *record, answer_t answer)
 {
     unsigned count;
@@ -318,7 +319,9 @@ static ucs_status_t query(uct_cm_h cm, uct_cm_attr_t *attr)
 
 /* --- Endpoints -------------------------------------------------------------- */
 
-/* Callbacks that the user has not set keep the value that the plugin ignores. */
+/* Replaces the user's callbacks by those of this layer. The plugin ignores
+ * callbacks that the user has not set, because their bits in field_mask are not
+ * set. */
 static void wrap_params(cm_record_t *record, uct_ep_params_t *params)
 {
     record->user = *params;
@@ -350,7 +353,7 @@ static ucs_status_t ep_create(uct_cm_h cm, const uct_ep_params_t *params,
     status = ops->ep_create(cm, &ours, ep_p);
     uct_check_call_end(&call);
     if (record == NULL) {
-        if (status == UCS_OK) { /* not checked */
+        if (status == UCS_OK) { /* out of memory: not checked */
             (*ep_p)->ops = &call.iface->tl->ep_ops;
         }
     } else if (status == UCS_OK) {

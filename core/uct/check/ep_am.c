@@ -23,7 +23,8 @@ static size_t run_pack(void *dest, void *arg)
 }
 
 /* Rule 26: the data is packed once. Packing may consume the data, so a send
- * that returns an error must not have packed it. */
+ * that returns UCS_ERR_NO_RESOURCE, and that the user repeats later, must not
+ * have packed it. */
 static void check_packed(uct_check_iface_t *iface, const char *slot,
                          const pack_t *pack, ssize_t result)
 {

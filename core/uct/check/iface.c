@@ -119,7 +119,8 @@ static void check_limits(const char *who, const uct_iface_attr_t *attr)
 #define UCT_CHECK_HAS_SLOT(_tl, _slot) \
     ((_tl)->ep_ops._slot != (_tl)->ep_defaults->_slot)
 
-/* Checks that each operation of the interface has a slot. */
+/* Reports capabilities of the interface whose slot the plugin does not
+ * implement. */
 static void check_slots(const uct_check_tl_t *tl, uint64_t flags)
 {
     const struct {

@@ -63,25 +63,27 @@ void uct_check_report(const char *who, int rule, const char *slot,
                       const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* What the layer has seen of one transport, manager or domain. */
+/* Counters of one transport, manager or domain. */
 typedef struct uct_check_subject {
     char name[24];
-    uint64_t calls;    /* checked so far */
-    unsigned findings; /* also those that are not logged again */
-    uint64_t rules;    /* bits of the broken ones */
+    uint64_t calls;    /* number of calls checked so far */
+    unsigned findings; /* number of findings, including those not logged
+                        * again */
+    uint64_t rules;    /* bits of the broken rules */
 } uct_check_subject_t;
 
-/* Returns the subject of this name. Any number of objects may share it. It stays
- * valid, and is part of the summary at the end of the process. */
+/* Returns the counters for this name. Any number of objects may share them.
+ * They stay valid, and are part of the summary at the end of the process. */
 uct_check_subject_t *uct_check_subject(const char *name);
 
-/* Any thread. */
+/* Counts a call. Any thread may call this function. */
 static inline void uct_check_count_call(uct_check_subject_t *subject)
 {
     __atomic_fetch_add(&subject->calls, 1, __ATOMIC_RELAXED);
 }
 
-/* Reports a status of a slot that returns UCS_OK or an error, if it is neither. */
+/* Called for a slot that may return UCS_OK or an error. Reports a status that
+ * is neither. */
 void uct_check_status(const char *who, const char *slot, ucs_status_t status);
 
 /* --- Calls (calls.c) ------------------------------------------------------- */
@@ -121,7 +123,8 @@ uct_check_call_t *uct_check_call_now(void);
 void uct_check_user_begin(uct_check_used_t *start);
 void uct_check_user_end(const uct_check_used_t *start);
 
-/* Rule 16: reports a callback outside of every call. */
+/* Rule 16: reports a callback to the user if this thread is in no call of a
+ * plugin. */
 void uct_check_place(const char *who, const char *slot);
 
 /* --- Records (records.c) --------------------------------------------------- */
@@ -140,7 +143,7 @@ static inline uct_check_iface_t *uct_check_iface_of(uct_iface_h iface)
     return ((const uct_check_host_t *)iface->host)->iface;
 }
 
-/* A manager is followed as an interface without messages. */
+/* The state of a manager is that of an interface without messages. */
 static inline uct_check_iface_t *uct_check_cm_of(uct_cm_h cm)
 {
     return ((const uct_check_host_t *)cm->host)->iface;
@@ -182,7 +185,8 @@ typedef struct uct_check_ep {
                           * the endpoint is destroyed */
     ucs_list_link_t ops; /* outstanding operations */
     int no_resource;     /* the last send returned UCS_ERR_NO_RESOURCE */
-    unsigned busy;       /* how often pending_add then returned UCS_ERR_BUSY */
+    unsigned busy;       /* how often pending_add has returned UCS_ERR_BUSY
+                          * since */
 } uct_check_ep_t;
 
 typedef enum uct_check_op_state {

@@ -161,8 +161,9 @@ static ucs_status_t md_mem_attach(uct_md_h md, const void *buffer,
 
 /* --- Invalidation ----------------------------------------------------------- */
 
-/* The completion of a deregistration that takes the access away from peers. The
- * last ones are kept after their end. */
+/* The completion of a deregistration that invalidates the keys of peers. The
+ * last completions are kept after the end of their deregistration, so that a
+ * late call is detected. */
 typedef struct invalidation {
     uct_completion_t comp; /* passed to the plugin */
     uct_completion_t *user;
@@ -174,7 +175,8 @@ typedef struct invalidation {
 static UCS_LIST_HEAD(retired);
 static unsigned num_retired;
 
-/* Returns whether this is the first end. Any thread. */
+/* Marks a deregistration as ended. Returns whether it had not ended before. Any
+ * thread may call this function. */
 static int retire(invalidation_t *end)
 {
     invalidation_t *oldest = NULL;

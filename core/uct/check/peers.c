@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checking slots that tell about peers: who is reachable, who is connected, and
- * answers to requests for a connection. */
+/* Checking slots about peers: reachability, connections, addresses, and replies
+ * to connection requests. */
 #include <string.h>
 
 #include "uct/check/internal.h"
 
-/* A call of is_reachable, whose reason has a buffer of this layer. */
+/* A call of is_reachable. The plugin writes its reason to a buffer of this
+ * layer. */
 typedef struct reachable_call {
     uct_iface_h iface;
     ucx_reachable_args_t args;
@@ -36,7 +37,7 @@ int uct_check_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args)
         call_is_reachable(&ask, args->reason);
         return ask.result;
     }
-    args->reason[0] = '\0'; /* the plugin may not write it */
+    args->reason[0] = '\0'; /* the plugin need not write a reason */
     uct_check_bytes(who, "is_reachable", args->reason, args->reason_size,
                     call_is_reachable, &ask);
     if (memchr(args->reason, '\0', args->reason_size) == NULL) {

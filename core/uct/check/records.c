@@ -45,8 +45,8 @@ static void free_op(uct_check_op_t *op)
     free(op);
 }
 
-/* Marks the operation as complete. The record is kept for a while, to detect
- * late uses of the completion. The caller holds the lock. */
+/* Sets the final state of an operation. The record is kept for a while, to
+ * detect late uses of the completion. The caller holds the lock. */
 static void retire(uct_check_op_t *op, uct_check_op_state_t state)
 {
     uct_check_iface_t *iface = op->iface;
@@ -204,8 +204,8 @@ void uct_check_op_cancel(uct_check_iface_t *iface, uct_ep_h ep,
 
 /* --- Flush ----------------------------------------------------------------- */
 
-/* Returns the slot of an outstanding operation in the list that began before
- * number `serial`, or NULL. */
+/* Returns the slot of an operation in the list that is outstanding and whose
+ * number is lower than `serial`, or NULL. */
 static const char *earlier_op(const ucs_list_link_t *ops, uint64_t serial)
 {
     const uct_check_op_t *op;

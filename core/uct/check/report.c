@@ -78,15 +78,15 @@ uct_check_subject_t *uct_check_subject(const char *name)
         ++num_subjects;
         snprintf(subject->name, sizeof(subject->name), "%s", name);
     } else {
-        --subject; /* the last one counts the calls of all that follow */
+        --subject; /* the last subject counts for all further names, too */
     }
 out:
     pthread_mutex_unlock(&lock);
     return subject;
 }
 
-/* Prints what was checked: without it, a program that breaks no rule and a
- * program that was not checked look the same. */
+/* Prints what was checked. Without this summary, a program that breaks no rule
+ * and a program that was not checked print the same. */
 static void __attribute__((destructor)) summarize(void)
 {
     const uct_check_subject_t *subject;
