@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Active messages: a message names the function that its receiver calls for it.
- * Wire format, and the worker's table of functions.
+ * Active messages: a message contains the id of a handler, the user's function
+ * that the receiver calls for it. Wire format (sizes in bytes), and the
+ * worker's table of handlers.
  *
  *   AM        | head 8 | payload | user's header |
  *   AM_REPLY  | head 8 | payload | user's header | sender's end 16 |
@@ -10,8 +11,8 @@
  *
  *   head      | id 2 | flags 2 | length of the user's header 4 |
  *
- * The payload precedes the user's header, so that it has the same offset in
- * every message: a transport can then align it in its buffers.
+ * The payload precedes the user's header, so that its offset is the same in
+ * every message: a transport can then align the payload in its buffers.
  *
  * A sender's end is a ucp_wire_end_t: the UUID of its worker and the id of its
  * endpoint.
@@ -47,8 +48,8 @@ _Static_assert(sizeof(ucp_am_head_t) == 8, "wire layout");
 
 /** Flags of the head. */
 enum {
-    /** Sent by the deprecated ucp_am_send_nb: delivered only to a handler of
-     *  ucp_worker_set_am_handler, which cannot receive a descriptor */
+    /** Sent by the deprecated ucp_am_send_nb: delivered only to a handler that
+     *  was set by the deprecated ucp_worker_set_am_handler */
     UCP_AM_WIRE_OLD   = UCS_BIT(0),
     /** AM_RNDV, FIRST_AM: the handler gets a reply endpoint */
     UCP_AM_WIRE_REPLY = UCS_BIT(2),
@@ -77,7 +78,7 @@ static UCS_F_ALWAYS_INLINE size_t ucp_am_word_header_length(uint64_t word)
     return (size_t)(word >> 32);
 }
 
-/** Internal flags, in addition to the user's. */
+/** Flags of ucp_am_handler_t, in addition to UCP_AM_FLAG_* of the user. */
 enum {
     /** Set by the deprecated ucp_worker_set_am_handler: the handler gets only
      *  messages with UCP_AM_WIRE_OLD. `arg` is from malloc() and is freed when
@@ -99,7 +100,8 @@ typedef struct ucp_am_worker {
                            *   the address of received data */
     size_t prefix;        /**< Bytes before the data in a copy: descriptor,
                            *   head and padding */
-    ucs_mpool_t descs;    /**< For copies of small messages */
+    /** Pool of descriptors with space for small messages (desc.h) */
+    ucs_mpool_t descs;
     ucs_list_link_t held; /**< Descriptors whose handler has returned
                            *   UCS_INPROGRESS and that the user has not
                            *   released */
@@ -114,27 +116,29 @@ ucs_status_t ucp_am_worker_init(ucp_am_worker_t *am,
                                 const ucp_worker_params_t *params);
 
 /** Sets the headroom and the alignment with which an interface delivers
- *  messages, so that their data is aligned and a descriptor fits before it.
- *  The caller sets the field mask. */
+ *  messages, so that their data is aligned and a descriptor (desc.h) fits
+ *  before it. The caller sets the field mask of `params`. */
 void ucp_am_receive_layout(const ucp_am_worker_t *am,
                            uct_iface_params_t *params);
 
-/** Rejects the rendezvous announcements (RTS) that the user keeps: their data
- *  is not received. */
+/** Rejects the rendezvous announcements (RTS) in the list `held`: their data is
+ *  not received, and the peers' sends complete with UCS_ERR_CANCELED. */
 void ucp_am_worker_reject_held(ucp_worker_h worker);
 
-/** Frees the descriptors that the user keeps. The interfaces must be open. */
+/** Frees the descriptors in the list `held`. The interfaces must be open,
+ *  because buffers of transports are returned to them. */
 void ucp_am_worker_release_held(ucp_worker_h worker);
 void ucp_am_worker_cleanup(ucp_am_worker_t *am);
 
-/** Sets a handler, or removes it if `cb` is NULL. After a failure the caller
+/** Sets the handler of `id`, or removes it if `cb` is NULL. Frees the `arg` of
+ *  the earlier handler if it has UCP_AM_HANDLER_OLD. After a failure the caller
  *  still owns `arg`. */
 ucs_status_t ucp_am_handler_set(ucp_worker_h worker, unsigned id,
                                 ucp_am_recv_callback_t cb, void *arg,
                                 uint32_t flags);
 
-/** Sends a message. `flags`: the user's; `wire`: flags of the head
- *  (UCP_AM_WIRE_*). */
+/** Sends an active message. `flags`: the user's UCP_AM_SEND_FLAG_*; `wire`:
+ *  flags of the head (UCP_AM_WIRE_*). */
 ucs_status_ptr_t ucp_am_send(ucp_ep_h ep, unsigned id, const void *header,
                              size_t header_length, const void *buffer,
                              size_t count, unsigned flags, unsigned wire,

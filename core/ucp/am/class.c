@@ -25,8 +25,8 @@ static void worker_cleanup(ucp_worker_h worker)
 }
 
 /* Requests headroom before received messages for ucp_am_desc_t. Streams store a
- * descriptor of the same size there: the headroom is needed if one of the two
- * features is enabled. */
+ * descriptor of the same size there, so the headroom is needed if active
+ * messages or streams are enabled. */
 static void layout(ucp_worker_h worker, uct_iface_params_t *params)
 {
     if (worker->context->features & (UCP_FEATURE_AM | UCP_FEATURE_STREAM)) {

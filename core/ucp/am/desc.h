@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Data that a handler of active messages may keep: in the transport's buffer,
- * in a copy, or an announcement of data that is still at the sender. The user
- * has a pointer to the data; the descriptor precedes it:
+ * ucp_am_desc_t describes data that a handler of active messages may keep. The
+ * data is in the transport's buffer or in a copy, or it is still at the sender
+ * and only its announcement has arrived. The user has a pointer to the data;
+ * the descriptor precedes the data:
  *
- *   transport's:  | headroom: descriptor | head 8 | data ...
- *   copy:         | pad | descriptor | 8 | data ...
- *                                          ^ aligned; the user's pointer
+ *   transport's buffer:  | headroom: descriptor | head 8 | data ...
+ *   copy:                | pad | descriptor | 8 unused | data ...
+ *                                                         ^ aligned, the user's
+ *                                                           pointer
+ *
+ * States during and after the call of the handler:
  *
  *   IN_CALL --consumed--> TAKEN --handler returns--> freed
  *      `----handler returns UCS_INPROGRESS--> HELD --consumed--> freed
  *      `----handler returns another status--> freed
  *
- * Consumed: by ucp_am_recv_data_nbx or ucp_am_data_release, which the handler
- * may call itself.
+ * The data is consumed by ucp_am_recv_data_nbx or ucp_am_data_release, which
+ * may be called in the handler or later.
  */
 #ifndef UCP_AM_DESC_H
 #define UCP_AM_DESC_H
@@ -33,10 +37,11 @@ typedef enum {
 } ucp_am_desc_home_t;
 
 struct ucp_am_desc {
-    ucs_list_link_t link; /**< In the worker's list while HELD */
-    size_t length;        /**< Bytes of data, received or at the sender */
-    uint8_t state;        /**< ucp_am_desc_state_t */
-    uint8_t home;         /**< ucp_am_desc_home_t */
+    ucs_list_link_t link; /**< In ucp_am_worker_t::held in the state HELD */
+    /** Bytes of data, in this process or at the sender */
+    size_t length;
+    uint8_t state; /**< ucp_am_desc_state_t */
+    uint8_t home;  /**< ucp_am_desc_home_t */
     /** 1: the data is still at the sender, and the bytes after the descriptor
      *  are the announcement (RTS) */
     uint8_t rndv;
@@ -60,18 +65,20 @@ static UCS_F_ALWAYS_INLINE char *ucp_am_desc_data(ucp_am_desc_t *desc)
  *  that fails, too. */
 ucp_am_desc_t *ucp_am_desc_get(ucp_am_worker_t *am, size_t size);
 
-/** Frees a descriptor that is in no list; the transport gets its buffer
- *  back. */
+/** Frees a descriptor that is in no list. If the data is in a transport's
+ *  buffer, the transport gets the buffer back. */
 void ucp_am_desc_free(ucp_am_worker_t *am, ucp_am_desc_t *desc);
 
-/** Called when the handler has returned and the user keeps the descriptor. */
+/** Called when the handler has returned UCS_INPROGRESS: the user keeps the
+ *  descriptor. */
 static inline void ucp_am_desc_hold(ucp_am_worker_t *am, ucp_am_desc_t *desc)
 {
     desc->state = UCP_AM_DESC_HELD;
     ucs_list_add_tail(&am->held, &desc->link);
 }
 
-/** Called when the user has consumed the data. */
+/** Called when the user has consumed the data. Frees the descriptor if the
+ *  handler has returned; otherwise the caller of the handler frees it. */
 static inline void ucp_am_desc_done(ucp_am_worker_t *am, ucp_am_desc_t *desc)
 {
     if (desc->state == UCP_AM_DESC_HELD) {

@@ -14,7 +14,8 @@
 #include <string.h>
 
 enum {
-    MIN_ZCOPY_IOV = 3, /* payload, user's header, sender */
+    /* One entry each for the payload, the user's header and the sender */
+    MIN_ZCOPY_IOV = 3,
     MAX_ZCOPY_IOV = 16,
 };
 
@@ -54,8 +55,9 @@ void ucp_am_eager_end(ucp_request_t *req, ucs_status_t status)
     ucp_request_complete_send(req, status);
 }
 
-/* If the message allows a reply, first sends this worker's address (INTRODUCE),
- * unless it was sent before: the peer needs an endpoint for the reply. */
+/* If the receiver's handler gets an endpoint for replies, first sends this
+ * worker's address (message INTRODUCE), unless it was sent before: the receiver
+ * creates that endpoint from it. */
 static ucs_status_t eager_init(ucp_request_t *req, uint32_t attr)
 {
     ucs_status_t status = ucp_send_am(req)->reply ?
@@ -107,7 +109,7 @@ static ucs_status_t short_progress(ucp_request_t *req)
         return status;
     }
     if (status == UCS_ERR_UNSUPPORTED) {
-        return bcopy_progress(req); /* the lane has no short-iov */
+        return bcopy_progress(req); /* The transport has no am_short_iov */
     }
     ucp_am_send_drop_header(req);
     return ucp_eager_short_sent(req, status, ucp_am_eager_end);
@@ -188,8 +190,9 @@ static void add_segment(uct_iov_t *iov, size_t *count, const void *buffer,
     }
 }
 
-/* Fills in the iov entries after the head; returns their number, 0 if there are
- * more than the transport accepts. */
+/* Fills in the iov entries: payload, user's header and, for replies, the
+ * sender. Returns their number; 0 if the payload needs more entries than are
+ * left for it. */
 static size_t gather(ucp_request_t *req, uct_iov_t *iov)
 {
     ucp_am_send_t *msg = ucp_send_am(req);

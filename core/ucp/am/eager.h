@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sends of active messages: the state of a send, which all protocols use, the
- * list of the protocols, and the short path, which needs no request.
+ * Sends of active messages: the state of a send, which all protocols use; the
+ * list of the protocols; and the short path, which sends a small message
+ * without a request.
  */
 #ifndef UCP_AM_EAGER_H
 #define UCP_AM_EAGER_H
@@ -18,15 +19,18 @@ typedef struct ucp_am_send {
     uint8_t wire;       /**< UCP_AM_WIRE_* */
     uint8_t reply : 1;  /**< The message contains `sender`, for replies */
     uint8_t copied : 1; /**< `header` is a copy, to be freed */
-    /** Eager: the transport has not completed the send */
+    /** Eager by zero-copy: the transport has not completed the send, and may
+     *  still read the buffers */
     uint8_t in_flight : 1;
-    ucp_wire_end_t sender; /**< Here and not on the stack, because zero-copy
-                            *   reads it until the send is complete */
+    /** Used by zero-copy if `reply`. The transport reads it until the send is
+     *  complete, so it must not be on the stack */
+    ucp_wire_end_t sender;
 } ucp_am_send_t;
 
 UCP_AREA_ACCESSOR(ucp_send_am, ucp_request_t, send.op, ucp_am_send_t)
 
-/** The protocols. */
+/** The protocols: eager by each of three calls of the transport, eager in
+ *  several fragments, rendezvous. */
 extern const ucp_proto_t ucp_proto_am_eager_short;
 extern const ucp_proto_t ucp_proto_am_eager_bcopy;
 extern const ucp_proto_t ucp_proto_am_eager_zcopy;
@@ -39,8 +43,8 @@ enum {
     UCP_AM_OPS = UCS_BIT(UCP_OP_AM_SEND) | UCS_BIT(UCP_OP_AM_SEND_REPLY),
 };
 
-/** Sizes of the parts of an eager message other than the payload and the user's
- *  header. */
+/** Bytes and iov entries of an eager message other than the payload and the
+ *  user's header. */
 extern const ucp_eager_own_t ucp_am_eager_own;
 
 /** Returns the head of a request's message. */
@@ -56,14 +60,15 @@ void ucp_am_send_drop_header(ucp_request_t *req);
 /** Completes an eager send. */
 void ucp_am_eager_end(ucp_request_t *req, ucs_status_t status);
 
-/** Sends a short message from several buffers; UCS_ERR_UNSUPPORTED if the lane
- *  does not support it. */
+/** As ucp_am_short(), for a message of several parts. Returns
+ *  UCS_ERR_UNSUPPORTED if the transport cannot send a short message from
+ *  several buffers. */
 ucs_status_t ucp_am_short_iov(ucp_ep_h ep, uint64_t word, const void *header,
                               size_t header_length, const void *buffer,
                               size_t length, int reply);
 
-/** Sends a message within the lane's limit of short messages. Hot path: no
- *  allocation. */
+/** Sends a message within the lane's limit of short messages. `word`: the head;
+ *  `reply`: append this endpoint's ucp_wire_end_t. Hot path: no allocation. */
 static UCS_F_ALWAYS_INLINE ucs_status_t ucp_am_short(ucp_ep_h ep, uint64_t word,
                                                      const void *header,
                                                      size_t header_length,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Eager active messages of several fragments: what the first fragment contains
- * in addition to the data (head, user's header), and the receive. multi/send.c
- * and multi/recv.c have the code that tagged messages use as well. The
- * receiver stores the data, and calls the handler when all of it has arrived.
+ * Eager active messages of several fragments. The first fragment contains the
+ * head and the user's header in addition to data. This file packs these two,
+ * and receives: it stores the data, and calls the handler when all of it has
+ * arrived. The code for the fragments, which tagged messages use as well, is in
+ * multi/send.c and multi/recv.c.
  */
 #include "ucp/am/eager.h"
 #include "ucp/am/multi.h"
@@ -84,8 +85,9 @@ const ucp_proto_t ucp_proto_am_multi = {
 
 typedef struct {
     ucp_multi_recv_t super;
-    ucp_am_desc_t *desc; /* With the received data; NULL until data arrives */
-    size_t capacity;     /* Bytes of data that `desc` can hold */
+    /* Contains the received data; NULL until data arrives */
+    ucp_am_desc_t *desc;
+    size_t capacity; /* Bytes of data that `desc` can hold */
     uint64_t word;
     int is_lost; /* Data was lost because there was no memory */
     char header[];
@@ -140,7 +142,7 @@ static ucs_status_t take_data(ucp_multi_recv_t *msg, const void *data,
     return status;
 }
 
-/* Calls the handler with the descriptor. */
+/* Calls the handler with the received data. */
 static void run_handler(am_multi_t *multi)
 {
     ucp_ep_h ep               = multi->super.ep;
@@ -173,8 +175,9 @@ static void ended(ucp_multi_recv_t *msg, ucs_status_t status)
     size_t length       = msg->length;
     int is_lost;
 
-    /* If the sender cannot pack all data, the handler gets a shorter message,
-     * as with a message of one fragment. */
+    /* If the sender could not pack all data, the message ends early (is_cut).
+     * The handler then gets a shorter message, as it does with a message of one
+     * fragment. */
     if ((status == UCS_OK) || (msg->is_cut && (reserve(multi, 1) == UCS_OK))) {
         run_handler(multi);
     } else {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Active messages by rendezvous. The message AM_RNDV contains the head of an
- * active message, the announcement that rndv/rndv.h defines, and the user's
- * header. The receiver offers the announcement to the handler as a descriptor.
+ * active message, the announcement of the data (rndv/rndv.h), and the user's
+ * header. The receiver calls the handler with a descriptor (desc.h) in place of
+ * the data. The handler decides, or the user later:
  *
- *   the handler gets a descriptor, and
- *     receives  calls ucp_am_recv_data_nbx
- *     rejects   returns an error: the send completes with it
- *     drops     returns UCS_OK: the send completes with UCS_OK
+ *   receives  by ucp_am_recv_data_nbx
+ *   drops     by ucp_am_data_release, or the handler returns UCS_OK: the send
+ *             completes with UCS_OK
+ *   rejects   the handler returns an error: the send completes with the error
  */
 #include "ucp/am/eager.h"
 #include "ucp/am/recv.h"
@@ -56,9 +57,9 @@ static size_t rts_pack(void *dest, void *arg)
     return length + header_length;
 }
 
-/* Sends the announcement, then frees the copy of the user's header. Reads the
- * members first, because the request may be freed when the announcement is
- * sent. */
+/* Sends the announcement, then frees the copy of the user's header. The members
+ * of the send are read before, because ucp_rndv_announce() may free the
+ * request. */
 static ucs_status_t rts_progress(ucp_request_t *req)
 {
     ucp_am_send_t *msg = ucp_send_am(req);
@@ -165,7 +166,7 @@ ucs_status_t ucp_am_rndv_handler(void *arg, void *data, size_t length,
     handler = ucp_am_handler_find(worker, word);
     status  = ((handler == NULL) ||
               (ucp_am_word_flags(word) & UCP_AM_WIRE_OLD)) ?
-                  /* deprecated handlers get no descriptors */
+                  /* A deprecated handler has no parameter for a descriptor */
                  UCS_ERR_REJECTED :
                   offer_desc(worker, handler, word, rts, rts_size, header);
     if (status != UCS_INPROGRESS) {
@@ -189,8 +190,9 @@ static ucs_status_t recv_request(ucp_worker_h worker, void *buffer,
     ucp_request_t *req;
 
     if (param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL) {
-        return UCS_ERR_NO_RESOURCE; /* not possible at once: the data is at the
-                                     * sender */
+        /* UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL requests completion in this call, but
+         * the data is still at the sender */
+        return UCS_ERR_NO_RESOURCE;
     }
 
     req = ucp_request_get(worker, param);

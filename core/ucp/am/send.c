@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ucp_am_send_nbx: checks the arguments, sends short messages at once and
- * without a request, and starts all others by the protocol that costs the
- * least.
+ * without a request, and starts all others by the protocol with the lowest
+ * cost.
  */
 #include "ucp/am/eager.h"
 #include "ucp/dt/dt.h"
@@ -43,8 +43,8 @@ void ucp_am_send_drop_header(ucp_request_t *req)
     }
 }
 
-/* Copies the header, because the user may change it before the message is
- * sent. */
+/* Copies the user's header for UCP_AM_SEND_FLAG_COPY_HEADER: the user may
+ * change the original before the message is sent. */
 static ucs_status_t copy_header(ucp_request_t *req)
 {
     ucp_am_send_t *msg = ucp_send_am(req);
@@ -66,8 +66,8 @@ static ucs_status_t copy_header(ucp_request_t *req)
     return UCS_OK;
 }
 
-/* Selects the protocol by the table of costs, unless the user's flags select
- * one. */
+/* Selects the protocol by the table of costs, or by the user's flags
+ * UCP_AM_SEND_FLAG_RNDV and UCP_AM_SEND_FLAG_EAGER. */
 static const ucp_proto_t *select_proto(ucp_ep_h ep, ucp_request_t *req,
                                        unsigned flags, uint32_t attr)
 {
@@ -125,7 +125,8 @@ static ucs_status_ptr_t start_send(ucp_ep_h ep, uint64_t word,
     return ucp_send_result(req, status, param);
 }
 
-/* Checks the arguments against the limits that hold for all protocols. */
+/* Checks the arguments. The user's header must fit in one message beside UCP's
+ * own headers, whichever protocol is selected. */
 static int is_send_valid(ucp_ep_h ep, unsigned id, const void *header,
                          size_t header_length, unsigned flags)
 {
@@ -138,7 +139,8 @@ static int is_send_valid(ucp_ep_h ep, unsigned id, const void *header,
            ((header != NULL) || (header_length == 0));
 }
 
-/* Hot path: no allocation unless the transport delays the message. */
+/* Hot path: no allocation unless the transport cannot send the message at
+ * once. */
 static UCS_F_ALWAYS_INLINE ucs_status_ptr_t
 send_message(ucp_ep_h ep, unsigned id, const void *header, size_t header_length,
              const void *buffer, size_t count, unsigned flags, unsigned wire,

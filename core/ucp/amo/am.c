@@ -55,9 +55,11 @@ static ucs_status_t am_progress(ucp_request_t *req)
     return UCS_OK;
 }
 
-/* A key is accessed by lanes or by messages, never by both: atomics of a device
- * and those of the owner's processor may not be atomic with each other.
- * Therefore the costs are not compared. */
+/* Supports only operations that the key's lane does not. So an operation on a
+ * key is never carried out by both: atomics of a device and atomics of the
+ * owner's processor may not be atomic with each other. Therefore the costs are
+ * not compared. Different operations on a key may use different ways (see
+ * amo.h). */
 static unsigned am_query(const ucp_proto_query_t *query,
                          ucp_proto_range_t *range)
 {
@@ -117,10 +119,10 @@ ucs_status_t ucp_amo_reply_handler(void *arg, void *data, size_t length,
 
 /* ---------------------------------------------------------- owner's side -- */
 
-/* Executes an operation on memory that the processor cannot access. It is
- * atomic only with other operations of this function. All contexts of the
- * process use one mutex, because several contexts may have mapped the same
- * memory. */
+/* Executes an operation on memory that the processor cannot access: copies the
+ * value to host memory, and the new value back. This is atomic only with other
+ * operations of this function. All contexts of the process use one mutex,
+ * because several contexts may have mapped the same memory. */
 static ucs_status_t carry_out_staged(ucp_worker_h worker, const ucp_amo_t *msg,
                                      uint64_t *old_p)
 {

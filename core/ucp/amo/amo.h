@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Atomic operations on a peer's memory: by a lane that supports them, otherwise
- * by an active message, for which the peer executes the operation with atomics
- * of its processor. Operations of the two kinds are atomic with each other only
- * if the lane uses atomics of the processor too, as in shared memory.
+ * Atomic operations on a peer's memory. If a lane supports the operation, the
+ * lane carries it out. Otherwise an active message requests it, and the peer
+ * executes it by atomic instructions of its processor. Operations of the two
+ * kinds are atomic with each other only if the lane uses atomic instructions of
+ * the processor too, as in shared memory. Messages, with sizes in bytes:
  *
  *   ATOMIC       | key 8 | address 8 | operand 8 | swap 8 | sender's end 16 |
  *                | request 4 | operation 1 | size 1 |
@@ -11,7 +12,8 @@
  *
  * `request` 0: an operation without result, which gets no reply. If it fails,
  * the next flush of the sender returns the error, as for a put. `secret`: a
- * part of the id of the sender's endpoint that other processes cannot guess.
+ * part of the id of the sender's endpoint that other processes cannot guess, so
+ * that they cannot forge a reply.
  *
  * A sender's end is a ucp_wire_end_t: the UUID of its worker and the id of its
  * endpoint.
@@ -29,7 +31,7 @@ enum {
                                   *   error */
 };
 
-/** Encoding of the operations. Part of the wire format. */
+/** Values of ucp_amo_t::op; part of the wire format. */
 enum {
     UCP_AMO_WIRE_ADD   = 0,
     UCP_AMO_WIRE_SWAP  = 1,
@@ -60,25 +62,27 @@ typedef struct {
 _Static_assert(sizeof(ucp_amo_t) == 54, "wire layout");
 _Static_assert(sizeof(ucp_amo_reply_t) == 16, "wire layout");
 
-/** The operands of an operation; ucp_rma_op_t has the rest. */
+/** The operands and the result of an operation; ucp_rma_op_t (rma/rma.h) has
+ *  the rest, for example the address. */
 typedef struct ucp_amo_data {
     uint64_t operand;
     void *result; /**< NULL if there is no result */
-    /** Result that is not yet copied to memory that the processor cannot
-     *  access */
+    /** If the processor cannot access the user's memory, the result is stored
+     *  here first: `result` points to this member, and ucp_amo_end() copies the
+     *  value to the user's memory */
     uint64_t staged;
     uint8_t op, size;
 } ucp_amo_data_t;
 
 UCP_AREA_ACCESSOR(ucp_send_amo, ucp_request_t, send.data, ucp_amo_data_t)
 
-/** Executes an operation on this processor. `word` is aligned to `size`, 4 or
- *  8; a CSWAP compares with `operand`. Returns the old value. */
+/** Executes an operation UCP_AMO_WIRE_* by atomic instructions of this
+ *  processor. `word` is aligned to `size`, 4 or 8. A CSWAP compares with
+ *  `operand` and writes `swap`. Returns the old value. */
 uint64_t ucp_amo_by_cpu(unsigned op, unsigned size, void *word,
                         uint64_t operand, uint64_t swap);
 
-/** These two functions load and store a value of 4 or 8 bytes, with any
- *  alignment. */
+/** Load and store a value of `size` bytes, 4 or 8, with any alignment. */
 static inline uint64_t ucp_amo_load(const void *p, unsigned size)
 {
     uint32_t word;
@@ -108,14 +112,15 @@ static inline void ucp_amo_store(void *p, unsigned size, uint64_t value)
  *  memory, this function copies the result there. */
 void ucp_amo_end(ucp_request_t *req, ucs_status_t status);
 
-/** True if the key's lane supports the operation of the query. */
+/** True if the atomic lane of the query's key supports the query's operation,
+ *  size and kind (with or without result). */
 int ucp_amo_lane_can(const ucp_proto_query_t *query);
 
-/** True if one call of the progress function starts the whole operation or
- *  nothing. See ucp_proto_t::is_immediate. */
+/** ucp_proto_t::is_immediate of both protocols: true if the operation has no
+ *  result. Such an operation is complete for the user when it is sent. */
 int ucp_amo_is_immediate(const ucp_request_t *req);
 
-/** The protocols: over the lane that the key's configuration selects, and by
+/** The protocols: over the lane that is selected for the key, and by
  *  message. */
 extern const ucp_proto_t ucp_proto_amo_lane;
 extern const ucp_proto_t ucp_proto_amo_am;

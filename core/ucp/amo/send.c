@@ -96,13 +96,15 @@ static void fetch_completed(uct_completion_t *comp)
 static ucs_status_t select_proto(ucp_request_t *req,
                                  const ucp_proto_t **proto_p);
 
-/* The lane failed before the operation started: selects a protocol again. */
+/* The lane has failed before the operation started: selects a protocol again,
+ * which uses another lane or messages. */
 static ucs_status_t reroute(ucp_request_t *req)
 {
     const ucp_proto_t *proto;
     ucs_status_t status = select_proto(req, &proto);
 
-    req->lane = UCP_AM_LANE; /* message protocols do not set the lane */
+    /* Only protocols over lanes set this member; messages use UCP_AM_LANE */
+    req->lane = UCP_AM_LANE;
     if (status == UCS_OK) {
         status = ucp_proto_init(req, proto, 0);
     }
@@ -131,8 +133,8 @@ static ucs_status_t lane_progress(ucp_request_t *req)
     req->send.comp.func = fetch_completed;
     if (ucp_send_amo(req)->result == NULL) {
         status = is32 ? post32(req, uct, key) : post64(req, uct, key);
-        /* complete for the user; a flush waits until the transport has
-         * completed it */
+        /* The operation is complete for the user as soon as it is posted. A
+         * flush waits until the transport has completed it. */
         status = (status == UCS_INPROGRESS) ? UCS_OK : status;
     } else {
         status = is32 ? fetch32(req, uct, key) : fetch64(req, uct, key);
@@ -171,8 +173,8 @@ static unsigned lane_query(const ucp_proto_query_t *query,
     return ucp_amo_lane_can(query);
 }
 
-/* True if there is no result. A result that the peer sends never arrives at
- * once, and the result of a lane's operation may arrive later. */
+/* True if there is no result. An operation with a result may be incomplete
+ * after the call of the progress function, because the result arrives later. */
 int ucp_amo_is_immediate(const ucp_request_t *req)
 {
     return ucp_send_amo(req)->result == NULL;
@@ -221,7 +223,8 @@ static ucs_status_t check(ucp_ep_h ep, ucp_atomic_op_t op, size_t count,
 }
 
 /* Reads the operand, and sets the address of the result. If the processor
- * cannot access the memory, the result is first stored in the request. */
+ * cannot access the memory of the result, that address is in the request, and
+ * ucp_amo_end() copies the result. */
 static ucs_status_t take_operands(ucp_request_t *req, ucp_worker_h worker,
                                   const void *buffer, unsigned size,
                                   const ucp_request_param_t *param)
@@ -266,7 +269,8 @@ static ucs_status_t take_operands(ucp_request_t *req, ucp_worker_h worker,
         return status;
     }
 
-    /* The user's memory type is that of the operand, not of the result. */
+    /* The memory type in `param` is that of the operand: detect that of the
+     * result. */
     ucp_dt_iter_init_contig(&req->dt, result, size);
     status = ucp_stage_adopt(worker, &req->dt, &unhinted);
     if ((status == UCS_OK) && (req->dt.dt_class == UCP_DT_CLASS_STAGED)) {
@@ -339,9 +343,9 @@ static ucs_status_ptr_t start(ucp_ep_h ep, ucp_atomic_op_t op,
     return UCS_STATUS_PTR(status);
 }
 
-/* For a key that several peers share (rma/symmetric.h): repeats the call with
- * the key of the endpoint's peer. The repeated call takes the worker's lock,
- * which is recursive, again. */
+/* The key is shared by several peers (rma/symmetric.h): repeats the call with
+ * the key of this endpoint's peer. The repeated call takes the worker's lock
+ * again, which is recursive. */
 static UCS_F_NOINLINE ucs_status_ptr_t op_shared(
     ucp_ep_h ep, ucp_atomic_op_t opcode, const void *buffer, size_t count,
     uint64_t remote_addr, ucp_rkey_h rkey, const ucp_request_param_t *param)
@@ -367,8 +371,8 @@ ucs_status_ptr_t ucp_atomic_op_nbx(ucp_ep_h ep, ucp_atomic_op_t opcode,
     if (status == UCS_OK) {
         ret = start(ep, opcode, buffer, remote_addr, rkey, param);
     } else if (ucp_rkey_is_shared(rkey)) {
-        /* A shared key belongs to no endpoint, so that the check above always
-         * fails for it. Ordinary keys then need no additional check. */
+        /* A shared key belongs to no endpoint, so check() fails for it. It is
+         * recognized only here, so that other keys need no additional test. */
         ret = op_shared(ep, opcode, buffer, count, remote_addr, rkey, param);
     } else {
         ucs_diag("rejected an atomic operation at 0x%lx: %s", remote_addr,

@@ -17,32 +17,35 @@
  *  not their bytes. */
 enum { UCP_CLASS_NO_BYTES = UINT16_MAX };
 
-/** Which counters of an endpoint (UCP_STATS_*, see stats/stats.h) a sent
- *  message increases. */
+/** The counters of an endpoint (UCP_STATS_*, see stats/stats.h) that increase
+ *  when a message is sent. */
 typedef struct ucp_class_sent {
-    /** Counter for each of the calls am_short, am_bcopy and am_zcopy;
-     *  UCP_CLASS_COUNTED: no counter here, because the operation has counted
-     *  the message when it started */
+    /** Counter for each of the calls am_short, am_bcopy and am_zcopy.
+     *  UCP_CLASS_COUNTED: none, because the operation counted itself when it
+     *  started */
     uint8_t by[3];
-    uint8_t event; /**< Counter for every message, whichever the call; 0:
-                    *   none */
+    /** Counter that increases with every message, in addition to `by`; 0:
+     *  none */
+    uint8_t event;
 } ucp_class_sent_t;
 
 enum { UCP_CLASS_COUNTED = UINT8_MAX };
 
-/** All of `by` are UCP_CLASS_COUNTED, and there is no event. */
+/** No counter increases with the message: the operation counted itself when it
+ *  started. */
 extern const ucp_class_sent_t ucp_class_sent_by_operation;
 
 /** A kind of message that a class sends and receives. */
 typedef struct ucp_class_message {
     uint8_t id; /**< UCP_AM_ID_* */
-    /** Counter of the worker, UCP_STATS_RECV_*; 0: messages of the library */
+    /** Counter of received messages in the worker (UCP_STATS_RECV_*); 0:
+     *  counted as a message of the library, not of the user */
     uint16_t counter;
-    /** Bytes before the user's data, which are not counted as data; or
-     *  UCP_CLASS_NO_BYTES */
+    /** Bytes before the user's data: the statistics subtract them from the
+     *  length of a message. UCP_CLASS_NO_BYTES: no bytes are counted */
     uint16_t header;
     uct_am_callback_t handler; /**< `arg` is the worker */
-    /** NULL: counted as a message of the library */
+    /** Counters of sent messages; NULL: counted as a message of the library */
     const ucp_class_sent_t *sent;
 } ucp_class_message_t;
 
@@ -65,9 +68,9 @@ typedef struct ucp_class {
     /** The worker is being created; the class's memory in it contains zeros. */
     ucs_status_t (*worker_init)(ucp_worker_h worker,
                                 const ucp_worker_params_t *params);
-    /** ucp_worker_destroy() has begun, all endpoints still exist: rejects
-     *  announced messages that the user keeps, so that their senders do not
-     *  wait. */
+    /** ucp_worker_destroy() has begun, all endpoints still exist: rejects the
+     *  rendezvous announcements that the user has not answered, so that their
+     *  senders do not wait. */
     void (*worker_stop)(ucp_worker_h worker);
     /** All endpoints are closed, the interfaces are still open: completes
      *  posted receives, and releases received data that the user keeps. */
@@ -77,9 +80,9 @@ typedef struct ucp_class {
     /** Returns non-zero if progress has work to do: the worker must not
      *  sleep. */
     int (*worker_is_busy)(ucp_worker_h worker);
-    /** A message was lost because there was no memory, and its receive is not
-     *  known: completes all receives that may wait for it with
-     *  UCS_ERR_NO_MEMORY. */
+    /** A message was lost because there was no memory, and it is not known
+     *  which receive it belongs to: completes all receives that may wait for it
+     *  with UCS_ERR_NO_MEMORY. */
     void (*worker_lost)(ucp_worker_h worker);
     /** Sets the parameters of an interface before it is opened: alignment and
      *  headroom of received messages. */
@@ -97,15 +100,17 @@ typedef struct ucp_class {
      *  operations of the class that are in neither of the endpoint's lists
      *  `waiting` and `awaited`; the caller completes those. */
     void (*ep_abort)(ucp_ep_h ep, ucs_status_t status);
-    /** The endpoint has failed or is closed by force; its lanes are
-     *  released. */
+    /** The endpoint has failed or is closed by force, and its lanes are
+     *  released: ends what remains, for example the receives of a stream, with
+     *  `status`. */
     void (*ep_fail)(ucp_ep_h ep, ucs_status_t status);
     /** The flush of a closing endpoint is complete. `req`: the user's close
-     *  request. Returns non-zero if the class completes `req` later; the other
-     *  classes are then not called. */
+     *  request. Returns non-zero if this class completes `req` later, for
+     *  example after a last message to the peer; the classes after it are then
+     *  not called. */
     int (*ep_leave)(ucp_ep_h ep, ucp_request_t *req);
-    /** A message says that the peer has closed its endpoint: it sends nothing
-     *  more. */
+    /** A message says that the peer has closed its endpoint: the peer sends
+     *  nothing more. */
     void (*ep_peer_left)(ucp_ep_h ep);
     /** The endpoint is being freed: ep_detach is called before its lanes are
      *  freed, ep_free afterwards. */
@@ -125,12 +130,12 @@ typedef struct ucp_class {
 /** All classes; the last entry is NULL. */
 extern const ucp_class_t *const ucp_classes[];
 
-/* Each function calls one function of all classes, in the order of the table;
- * ucp_classes_cleanup() in reverse order. If a worker_init fails,
- * ucp_classes_init() cleans up the classes before it. ucp_classes_ep_init()
- * stops at the first failure and leaves the clean-up to the caller. Functions
- * with a result other than a status stop at the first class whose function
- * returns non-zero. */
+/* Each function calls the function of ucp_class_t with the same name for all
+ * classes, in the order of the table; ucp_classes_cleanup() in reverse order.
+ * If a worker_init fails, ucp_classes_init() cleans up the classes before it.
+ * ucp_classes_ep_init() stops at the first failure and leaves the clean-up to
+ * the caller. Functions that return an int or a text stop at the first class
+ * that does not return 0 or NULL, and return its result. */
 ucs_status_t ucp_classes_init(ucp_worker_h worker,
                               const ucp_worker_params_t *params);
 void ucp_classes_stop(ucp_worker_h worker);

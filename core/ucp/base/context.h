@@ -13,7 +13,8 @@
 #include "ucp/base/types.h"
 #include "ucs/datastruct/hash.h"
 
-/** The mapped memory of a context, by the ids that peers use: mem/table.h. */
+/** The mapped memory of a context, found by the ids that peers send in their
+ *  accesses (mem/table.h). */
 typedef struct ucp_mem_table {
     /** Locked for reading while this process carries out a peer's access, so
      *  that ucp_mem_unmap waits for the access */
@@ -38,7 +39,9 @@ typedef struct ucp_resource {
     /** The user's lists exclude it: used only for endpoints to the worker
      *  itself, which always work */
     uint8_t loopback_only;
-    uint8_t aux_only; /**< Used only to connect other lanes */
+    /** Used only for the messages that connect other lanes ("NAME:aux" in
+     *  UCX_TLS) */
+    uint8_t aux_only;
     /** Carries no messages: it is used only to copy to and from memory that
      *  the processor cannot access (stage/stage.h) */
     uint8_t is_copier;
@@ -48,12 +51,14 @@ enum { UCP_MAX_MDS = 64, UCP_MAX_RESOURCES = 128 };
 
 struct ucp_context {
     ucp_config_options_t options;
-    /** Settings made by ucp_config_modify of variables of transports */
+    /** Settings made by ucp_config_modify of variables that belong to
+     *  transports */
     ucs_config_overrides_t overrides;
     char *app_prefix;  /**< Prefix of variables (PREFIX_UCX_*), or NULL */
     char *config_file; /**< Additional file with settings, or NULL */
     uint64_t features;
-    uint64_t mem_types; /**< Bits of the supported memory types */
+    /** Supported memory types, bits by ucs_memory_type_t */
+    uint64_t mem_types;
     /** Subset of mem_types that the processor cannot access: copied by a
      *  transport with is_copier */
     uint64_t staged_types;
@@ -69,7 +74,8 @@ struct ucp_context {
     int is_newer;
     /** Several threads use workers of the context (mt_workers_shared) */
     int shared;
-    int counts; /**< UCX_STATS is set, see stats.h */
+    /** Statistics are counted (UCX_STATS is set, see stats/stats.h) */
+    int counts;
     size_t estimated_num_eps;
     size_t estimated_num_ppn;
     /** Rank of this process on its node, from 0; SIZE_MAX if not known */

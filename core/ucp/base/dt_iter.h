@@ -30,20 +30,22 @@ struct ucp_copier;
 struct ucp_stage_frag;
 struct ucp_stage_pipe;
 
-/** Position in user data. */
+/** Position in user data. "STAGED" in the comments means that dt_class is
+ *  UCP_DT_CLASS_STAGED. A STAGED iterator has u.iov.count 0 if the data is
+ *  contiguous. */
 typedef struct ucp_dt_iter {
     uint8_t dt_class; /**< ucp_dt_class_t */
     uint8_t mem_type; /**< ucs_memory_type_t */
-    /** STAGED with u.iov.count 0: all data is in the host buffer u.iov.frag,
-     *  or is being copied to it */
+    /** STAGED and contiguous: all data was copied to the host buffer
+     *  u.iov.frag, or the copy is in flight */
     uint8_t fetched;
-    /** STAGED with u.iov.count 0: the location of the memory that its domain
-     *  has reported when it detected the type (ucx_mem_attr_t), passed to the
-     *  copier; 0: unknown */
+    /** STAGED and contiguous: the location of the memory, which the copier
+     *  needs. The memory domain that has detected the memory type has reported
+     *  it (ucx_mem_attr_t); 0: unknown */
     uint32_t place;
     /** Packed size in bytes; for a receive, the size of the buffer */
     size_t length;
-    size_t offset;  /**< Packed bytes that are processed */
+    size_t offset;  /**< Packed or unpacked bytes so far */
     ucp_mem_h memh; /**< User's handle for all of the memory, or NULL */
     union {
         struct {
@@ -52,16 +54,22 @@ typedef struct ucp_dt_iter {
         struct {
             union {
                 const ucp_dt_iov_t *iov;
-                /** STAGED with count 0: contiguous data, which starts here */
+                /** STAGED and contiguous: the start of the data */
                 void *memory;
             };
-            struct ucp_copier *copier; /**< For STAGED */
+            /** STAGED: the transport that copies between host memory and this
+             *  memory (stage/stage.h) */
+            struct ucp_copier *copier;
             union {
-                size_t inside; /**< Offset in bytes in the entry `index` */
-                /** STAGED with count 0: copies of earlier or later parts that
-                 *  are in flight, or NULL */
+                /** Data in entries of an iov: bytes of entry `index` that are
+                 *  processed */
+                size_t inside;
+                /** STAGED and contiguous: copies in flight, which fetch data
+                 *  before it is packed or store data after it was unpacked
+                 *  (stage/stage.h); or NULL */
                 struct ucp_stage_pipe *pipe;
-                struct ucp_stage_frag *frag; /**< If `fetched` */
+                /** Used instead of `pipe` if `fetched` */
+                struct ucp_stage_frag *frag;
             };
             uint32_t count;
             uint32_t index; /**< Index of the entry at `offset` */

@@ -13,44 +13,50 @@
 #include "ucp/base/worker.h"
 
 enum {
-    /** Requests wait for send resources */
+    /** Requests are not sent but appended to the queue `waiting`: earlier ones
+     *  wait there for send resources, or the lanes are not connected yet */
     UCP_EP_FLAG_BLOCKED    = UCS_BIT(0),
     UCP_EP_FLAG_FAILED     = UCS_BIT(1), /**< The endpoint has failed:
                                           *   operations return fail_status */
-    /** The peer has this worker's address: it can create an endpoint for its
-     *  replies (wireup/introduce.h) */
+    /** The peer has this worker's address, so the peer can create an endpoint
+     *  for its replies (wireup/introduce.h) */
     UCP_EP_FLAG_INTRODUCED = UCS_BIT(2),
     UCP_EP_FLAG_INTERNAL   = UCS_BIT(3), /**< Created by the library for
                                           *   replies to a peer */
     UCP_EP_FLAG_CLOSING    = UCS_BIT(4), /**< The user has called
                                           *   ucp_ep_close_nbx, or the library
                                           *   closes the endpoint */
-    /** `pending` of a lane is in its transport's pending queue */
+    /** The queue `waiting` will be continued by a callback: by that of a lane
+     *  whose member `pending` is in its transport's pending queue, or when the
+     *  lanes are connected or a copy of data is complete (order/queue.h) */
     UCP_EP_FLAG_PENDING    = UCS_BIT(5),
-    UCP_EP_FLAG_DRAINING   = UCS_BIT(6), /**< Waiting requests are being sent */
+    /** The requests in the queue `waiting` are being sent */
+    UCP_EP_FLAG_DRAINING   = UCS_BIT(6),
     UCP_EP_FLAG_ERR_MODE   = UCS_BIT(7), /**< Error handling mode is PEER */
     UCP_EP_FLAG_SCHEDULED  = UCS_BIT(8), /**< In worker->scheduled: the next
                                           *   progress handles it */
     /** Closed and flushed: the next progress frees it */
     UCP_EP_FLAG_FLUSHED    = UCS_BIT(9),
-    /** A fence is a flush in the background: the user's operations wait in a
-     *  queue of the request `fence` until the flush is complete
+    /** There was a fence that could not complete at once. A flush in the
+     *  background, the request `fence`, implements it: the user's operations
+     *  wait in a queue of this request until the flush is complete
      *  (order/fence.c) */
     UCP_EP_FLAG_FENCING    = UCS_BIT(10),
-    /** A get for a rendezvous has failed: receive data by other schemes from
-     *  now on */
+    /** A get for a rendezvous has failed: the data of later rendezvous is
+     *  received without get */
     UCP_EP_FLAG_NO_GET     = UCS_BIT(11),
-    /** INTERNAL, but the user has its handle (reply_ep of an active message):
-     *  exists until the user closes it */
+    /** Set in addition to INTERNAL: the user has received the endpoint as
+     *  reply_ep of an active message, so it exists until the user closes it */
     UCP_EP_FLAG_EXPOSED    = UCS_BIT(12),
     /** A flush with UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL was not complete at once
      *  and continues in the background */
     UCP_EP_FLAG_TRIAL      = UCS_BIT(14),
-    /** There was a fence after emulated accesses (by messages), which may not
-     *  be complete: an access over a lane must wait until they are */
+    /** There was a fence after puts, gets or atomics that are emulated by
+     *  messages, and these may not be complete: an access over a lane must wait
+     *  until they are */
     UCP_EP_FLAG_ORDERED    = UCS_BIT(13),
-    /** The user's endpoint to its own worker: replies to its messages go over
-     *  this endpoint, too */
+    /** The user's endpoint to its own worker: the worker's replies to messages
+     *  of this endpoint go over this endpoint, too */
     UCP_EP_FLAG_LOOPBACK   = UCS_BIT(15),
 };
 
@@ -61,22 +67,27 @@ enum {
  *  wait, or complete with an error. */
 #define UCP_EP_FLAGS_SLOW (UCP_EP_FLAGS_BUSY | UCP_EP_FLAG_FENCING)
 
-/** A lane other than the first. */
+/** A lane other than lane 0. */
 typedef struct ucp_ep_lane {
-    /** NULL if the endpoint has failed. If only this lane has failed, an
-     *  endpoint that rejects all operations (wireup/failover.c) */
+    /** The transport's endpoint. NULL if the UCP endpoint has failed. If only
+     *  this lane has failed, it is an endpoint that rejects all operations
+     *  (wireup/failover.c) */
     uct_ep_h uct;
-    ucp_ep_h ep; /**< The endpoint of this lane */
-    /** Called when the lane has send resources again */
+    ucp_ep_h ep; /**< The UCP endpoint of this lane */
+    /** Added to the transport's pending queue when the first request in
+     *  `waiting` waits for send resources of this lane. The transport calls it
+     *  when there are some */
     uct_pending_req_t pending;
 } ucp_ep_lane_t;
 
 /** Members that most endpoints do not need; allocated when one is set. */
 typedef struct ucp_ep_extra {
     ucp_err_handler_cb_t err_cb; /**< The user's; or NULL */
-    char *name;                  /**< Name from the user; NULL if it has none */
-    struct ucp_cm_conn *conn;    /**< Connection by socket address; or NULL */
-    struct ucp_ep_stats *stats;  /**< NULL if nothing is counted */
+    /** Set by the user in ucp_ep_params_t; NULL if there is none */
+    char *name;
+    struct ucp_cm_conn *conn; /**< Connection by socket address; or NULL */
+    /** NULL if nothing is counted (stats/stats.h) */
+    struct ucp_ep_stats *stats;
 } ucp_ep_extra_t;
 
 #define UCP_EP_AREA(_name, _worker, _ep, _bits) UCP_AREA(_name, _ep);
@@ -85,87 +96,100 @@ typedef struct ucp_ep_extra {
 struct ucp_ep {
     /* Hot path for small messages: one cache line */
     ucp_worker_h worker;
-    /** The lane of active messages; NULL if it has failed */
+    /** The transport's endpoint of lane 0, which carries the active messages;
+     *  NULL if the endpoint has failed */
     uct_ep_h am;
     const ucp_ep_config_t *config;
     uint16_t flags; /**< UCP_EP_FLAG_* */
     ucs_status_t fail_status;
-    /** Lanes that the user used for put, get or atomics: a flush has to wait
-     *  until the data is in the peer's memory */
+    /** Lanes that the user has used for put, get or atomics: a flush of them
+     *  has to wait until the data is in the peer's memory */
     ucp_lane_map_t remote_lanes;
-    uint32_t id;              /**< Id among the worker's endpoints */
-    ucs_queue_head_t waiting; /**< Requests that found no send resources */
+    uint32_t id; /**< Identifies the endpoint in worker->ep_ids */
+    /** Requests that are not sent yet, in order (UCP_EP_FLAG_BLOCKED) */
+    ucs_queue_head_t waiting;
     void *user_data;
-    /** Subset of remote_lanes that was used since the last flush */
+    /** Subset of remote_lanes that was used after the last flush started */
     ucp_lane_map_t remote_fresh;
-    /** Subset of remote_lanes with puts or atomics: if such a lane fails, only
-     *  a flush can report it */
+    /** Subset of remote_lanes with puts or atomics that were not flushed. The
+     *  user may already see them as complete: if such a lane fails, only a
+     *  flush can report it */
     ucp_lane_map_t remote_dirty;
-    /** Lanes that have returned an error for an operation: not used any more,
-     *  and given up in the next progress (wireup/failover.h) */
+    /** Lanes that have returned an error for an operation: they are not used
+     *  any more, and the next progress closes them (wireup/failover.h) */
     ucp_lane_map_t suspects;
-    /** Error of puts or atomics that failed, or may have been lost with a
-     *  lane, after they were complete for the user: the next flush returns
-     *  it */
+    /** Error of puts or atomics that failed, or may have been lost with a lane,
+     *  after the user had seen them complete. The next flush returns this
+     *  error */
     int8_t lost_status;
     /** If not UCS_OK, the endpoint fails with this status in the next
      *  progress */
     ucs_status_t pending_failure;
-    /** A LOOPBACK endpoint that is closing: its last message to itself
-     *  (FAREWELL) has not arrived yet */
+    /** A LOOPBACK endpoint is closing, and its last message (FAREWELL), which
+     *  it sends to itself, has not arrived yet */
     uint8_t leaving : 1;
     /** When the endpoint failed, all puts, gets and atomics of the user were
-     *  complete */
+     *  complete: a flush of the failed endpoint may then return UCS_OK
+     *  (order/flush.c) */
     uint8_t settled : 1;
     /** The handshake that connects lanes is not complete
      *  (wireup/handshake.h) */
     uint8_t connecting : 1;
     struct {
         UCP_CLASSES(UCP_EP_BITS)
-    } bits; /**< Bytes for the classes of operations, see classes.h */
+    } bits; /**< More state of the classes, without alignment (classes.h) */
 
     struct {
         UCP_CLASSES(UCP_EP_AREA)
-    } areas; /**< Areas for the classes of operations, see classes.h */
+        /** State of the classes of operations: a member for each row in
+     *  classes.h */
+    } areas;
 
     ucs_list_link_t link; /**< In the worker's list of endpoints */
     /** Requests that wait for a message of the peer; a close waits until the
      *  list is empty */
     ucs_list_link_t awaited;
-    /** Called when `am` has send resources again */
+    /** As ucp_ep_lane_t::pending, for lane 0 */
     uct_pending_req_t pending;
-    /** Close request that waits until `awaited` is empty; set to NULL when the
-     *  flush of the close starts */
+    /** The close request, while it waits until `awaited` is empty; NULL when
+     *  the flush of the close has started */
     ucp_request_t *close_req;
-    /** Random part of the id by which peers name this endpoint; known only to
-     *  peers that may reply */
+    /** Random part of the id by which peers name this endpoint. Only peers that
+     *  may reply know it, and their replies repeat it */
     uint32_t secret;
-    /** Bytes to send until the bandwidths of the lanes are queried again
-     *  (proto/measure.h) */
+    /** Number of bytes of the user's operations after which the bandwidths of
+     *  the lanes are queried again (proto/measure.h); counts down */
     uint32_t unmeasured;
     uint64_t peer_uuid; /**< UUID of the peer's worker */
     /** Id of the peer's endpoint that this one replies to; 0 if none */
     uint64_t peer_ep_id;
-    ucp_request_t *fence; /**< The flush that implements the fence; set with
-                           *   FLAG_FENCING */
+    /** The flush in the background that implements a fence; valid while
+     *  UCP_EP_FLAG_FENCING is set */
+    ucp_request_t *fence;
     /** Number of the user's emulated accesses (put, get, atomic by message)
      *  that have been sent; may wrap around */
     uint32_t rma_issued;
-    /** How many of rma_issued the peer has acknowledged (rma/ack.h) */
+    /** How many of rma_issued the peer has acknowledged (rma/ack.h); may wrap
+     *  around */
     uint32_t rma_done;
-    /** rma_issued at the last emulated get: the peer may read its memory for
-     *  this get after it has received messages that were sent later */
+    /** Value of rma_issued at the last emulated get. The peer may read its
+     *  memory for this get after it has received messages that were sent later,
+     *  so a fence has to wait until rma_done has this value */
     uint32_t rma_fetch;
-    /** Number of incomplete flushes that flush lanes up to the peer's memory */
+    /** Number of incomplete flushes that wait until the data of put and atomics
+     *  is in the peer's memory */
     uint32_t remote_flushes;
-    /** The last flush that waits for rma_done. The flushes form a ring, in
-     *  which the first one follows the last; NULL if there are none */
+    /** The last of the flushes that wait until rma_done has a certain value.
+     *  They form a ring, in which the first one follows the last; NULL if there
+     *  are none */
     ucs_queue_elem_t *rma_flushes;
     /** Next endpoint with the same hash in the table worker->reply_eps */
     struct ucp_ep *hash_next;
-    ucp_ep_extra_t *extra;         /**< NULL if no member of it is set */
-    struct ucp_ep *scheduled_next; /**< Used with FLAG_SCHEDULED */
-    ucp_ep_lane_t more[];          /**< Lanes 1 .. config->num_lanes - 1 */
+    ucp_ep_extra_t *extra; /**< NULL if no member of it is set */
+    /** Next endpoint in the list worker->scheduled; used with
+     *  UCP_EP_FLAG_SCHEDULED */
+    struct ucp_ep *scheduled_next;
+    ucp_ep_lane_t more[]; /**< Lanes 1 .. config->num_lanes - 1 */
 };
 typedef struct ucp_ep ucp_ep_t;
 

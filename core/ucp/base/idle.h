@@ -14,17 +14,16 @@
 
 #include "ucp/base/worker.h"
 
-/** Makes the opened interfaces idle, except those whose transport does not
- *  allow it (uct_iface_can_idle()). Without this call all interfaces stay
- *  active. */
+/** Makes idle those opened interfaces whose transport allows it
+ *  (uct_iface_can_idle()). Without this call all interfaces stay active. */
 void ucp_idle_init(ucp_worker_h worker);
 
-/** Makes an interface active: a message is about to be sent, and the reply will
+/** Makes an interface active: a message is about to be sent, and a reply will
  *  arrive at this interface. */
 void ucp_idle_wake(ucp_worker_iface_t *wiface);
 
-/** Polls idle interfaces if the interval has passed. Returns the number of
- *  events. */
+/** Polls idle interfaces if the interval of 50 microseconds has passed. Returns
+ *  the number of events. */
 unsigned ucp_idle_poll(ucp_worker_h worker);
 
 /** Makes the next progress poll idle interfaces. */

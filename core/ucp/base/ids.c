@@ -25,7 +25,10 @@ struct ucp_id_table {
     slot_t *slots;
     uint32_t num_slots;
     uint32_t first_free; /* slot + 1; 0: no slot is free */
-    uint32_t last_free;  /* slots are reused in the order of their release */
+    /* slot + 1 of the last free slot, if there is one. Released slots are
+     * appended here and reused last, so that an id is in use again only after a
+     * long time */
+    uint32_t last_free;
 };
 
 ucp_id_table_t *ucp_id_table_create(void)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ids for objects that peers refer to. A stale id, or an invalid id of a faulty
- * peer, is not found, and does not refer to another object. One part of an id
- * is the slot; the other part counts the uses of the slot, modulo 4096.
+ * Ids for objects that peers refer to. One part of an id is the number of a
+ * slot in a table; the other part counts the uses of the slot, modulo 4096. So
+ * a stale id, or an invalid id from a faulty peer, is not found, and does not
+ * refer to another object.
  */
 #ifndef UCP_IDS_H
 #define UCP_IDS_H

@@ -16,8 +16,10 @@
 enum {
     UCP_MAX_LANES = 8,
     UCP_AM_LANE   = 0,
-    UCP_NULL_LANE = 0xff, /**< No lane serves this use */
-    UCP_NULL_MD   = 0xff, /**< The peer's domain is unknown */
+    /** Stands for "no lane": no lane serves an operation */
+    UCP_NULL_LANE = 0xff,
+    /** Stands for "unknown": the peer's memory domain is not known */
+    UCP_NULL_MD   = 0xff,
 };
 
 /** A bit for each lane. */
@@ -25,32 +27,32 @@ typedef uint8_t ucp_lane_map_t;
 
 /** The cost of one kind of operation over a lane, from the transport's estimate
  *  (ucx_perf_t). `pre` and `post` are the overheads of the sender before and
- *  after the transfer, `recv` is that of the receiver. */
+ *  after the transfer, `recv` is the overhead of the receiver. */
 typedef struct ucp_lane_cost {
     double pre, post, recv; /**< Seconds */
     double bandwidth;       /**< Bytes per second */
     double latency;         /**< Seconds */
 } ucp_lane_cost_t;
 
-/** Limits of active messages; a limit of 0 means that the method is not
- *  supported. */
+/** Limits of active messages in bytes; max_iov is a number of entries. A limit
+ *  of 0 means that the method is not supported. */
 typedef struct ucp_lane_am {
     size_t max_short;
     size_t max_bcopy;
     size_t max_zcopy;
-    size_t max_hdr; /**< Bytes of the header of am_zcopy */
+    size_t max_hdr; /**< Maximum bytes of the header of am_zcopy */
     size_t max_iov;
     ucp_lane_cost_t cost_short, cost_bcopy, cost_zcopy;
-    /** Throughput of many messages in bytes per second, including all copies at
-     *  both sides; 0: unknown */
+    /** Throughput of many messages in flight, in bytes per second, including
+     *  all copies at both sides; 0: unknown */
     double stream;
-    /** The costs are those of one message among many in flight: the copies of
-     *  both sides overlap */
+    /** The costs above are those of one message among many in flight: the
+     *  copies of the sender and of the receiver overlap */
     uint8_t many;
 } ucp_lane_am_t;
 
-/** Limits of put or get; a limit of 0 means that the method is not
- *  supported. */
+/** Limits of put or get in bytes; max_iov is a number of entries. A limit of 0
+ *  means that the method is not supported. */
 typedef struct ucp_lane_rma {
     size_t max_short;
     size_t max_bcopy;
@@ -62,23 +64,26 @@ typedef struct ucp_lane_rma {
 typedef struct ucp_lane_config {
     uint8_t iface_index; /**< Index among the worker's interfaces */
     uint8_t md_index;    /**< Index among the context's domains */
-    /** Domain of the peer: the lane uses the keys that the peer packed with
-     *  this domain; UCP_NULL_MD if unknown */
+    /** Index of the memory domain at the peer: the lane uses the remote keys
+     *  that the peer packed with this domain; UCP_NULL_MD if unknown */
     uint8_t remote_md;
-    /** Identifies the lane's device: index of the first of the context's
-     *  resources on it. Lanes on one device share its bandwidth */
+    /** Identifies the lane's device: index of the first resource of the context
+     *  that uses this device. Lanes on one device share its bandwidth */
     uint8_t device;
-    uint8_t remote_device; /**< The peer's `device`, from its address */
-    /** A network device transfers the data; 0: the processor copies it */
+    /** Identifies the peer's device: index of the first entry in the peer's
+     *  address that uses this device */
+    uint8_t remote_device;
+    /** 1: a network device transfers the data; 0: the processor copies the
+     *  data */
     uint8_t is_network;
     uint64_t caps;     /**< UCT_IFACE_FLAG_* */
     uint64_t md_flags; /**< UCT_MD_FLAG_* */
-    /** Memory types that the lane supports by zero-copy (bits by
-     *  ucs_memory_type_t), in this process and at the peer */
+    /** Memory types (bits by ucs_memory_type_t) that the lane supports by
+     *  zero-copy: mem_types in this process, remote_types at the peer */
     uint64_t mem_types;
     uint64_t remote_types;
-    /** The lane cannot access host memory of the peer, only memory that the
-     *  peer's processor cannot access */
+    /** The lane can access memory of the peer only if the peer's processor
+     *  cannot access it (for example memory of a GPU) */
     uint8_t is_device_only;
     size_t rkey_size; /**< Bytes of a packed remote key of this process's
                        *   memory */
@@ -86,38 +91,39 @@ typedef struct ucp_lane_config {
     ucp_lane_am_t am;
     ucp_lane_rma_t put, get;
     struct {
-        uint64_t post32, post64; /**< Supported atomics, bits by operation */
+        /** Supported atomics, bits by uct_atomic_op_t */
+        uint64_t post32, post64;
         uint64_t fetch32, fetch64;
         ucp_lane_cost_t cost_post, cost_fetch;
     } amo;
 } ucp_lane_config_t;
 
-/** Returns non-zero if any memory can be accessed through the domain. If the
- *  access needs a key, the owner registers the memory first. Other domains give
- *  access only to memory that the transport has allocated. */
+/** Returns non-zero if the domain gives access to any memory. If the access
+ *  needs a key, the owner registers the memory first. Returns zero for a domain
+ *  that gives access only to memory that its transport has allocated. */
 static inline int ucp_md_serves_any_memory(uint64_t md_flags)
 {
     return (md_flags & UCT_MD_FLAG_REG) || !(md_flags & UCT_MD_FLAG_NEED_RKEY);
 }
 
-/** Returns non-zero if the lane supports zero-copy for this memory type, even
- *  where the processor has no access. */
+/** Returns non-zero if the lane supports zero-copy from and to memory of this
+ *  type in this process, including memory that the processor cannot access. */
 static inline int ucp_lane_reaches(const ucp_lane_config_t *lane,
                                    unsigned mem_type)
 {
     return (lane->mem_types >> mem_type) & 1;
 }
 
-/** Returns non-zero if the lane can put to and get from this memory type of the
- *  peer, even where the processor has no access. */
+/** Returns non-zero if the lane can put to and get from memory of this type at
+ *  the peer, including memory that the peer's processor cannot access. */
 static inline int ucp_lane_reaches_remote(const ucp_lane_config_t *lane,
                                           unsigned mem_type)
 {
     return (lane->remote_types >> mem_type) & 1;
 }
 
-/** Returns non-zero if the lane supports put, get or atomics on some memory of
- *  the peer. */
+/** Returns non-zero if the lane supports put or get on some memory of the
+ *  peer. */
 static inline int ucp_lane_can_rma(const ucp_lane_config_t *lane)
 {
     return (lane->put.max_short | lane->put.max_bcopy | lane->put.max_zcopy |

@@ -9,8 +9,8 @@
 
 #include "ucp/base/ep.h"
 
-/** Makes the next progress handle the endpoint: it continues a close, frees
- *  the endpoint, or reports its failure to the user. */
+/** Makes the next progress handle the endpoint: it continues a close, frees the
+ *  endpoint, or calls the user's error handler. */
 void ucp_ep_schedule(ucp_ep_h ep);
 
 /** Marks the endpoint as failed and completes all its operations with
@@ -18,9 +18,9 @@ void ucp_ep_schedule(ucp_ep_h ep);
  *  handling mode is PEER. No effect if the endpoint has failed already. */
 void ucp_ep_fail(ucp_ep_h ep, ucs_status_t status);
 
-/** Makes the endpoint fail in the next progress, because data is lost that
- *  its peer waits for. May be called while requests of the endpoint are
- *  processed. */
+/** Makes the endpoint fail in the next progress, because a message or reply
+ *  that the peer waits for was lost. May be called while requests of the
+ *  endpoint are processed. */
 void ucp_ep_fail_later(ucp_ep_h ep, ucs_status_t status);
 
 /** As ucp_ep_fail(), but without messages to the peer: for an endpoint that
@@ -34,7 +34,8 @@ void ucp_ep_shut(ucp_ep_h ep, ucs_status_t status);
 void ucp_ep_discard(ucp_ep_h ep);
 
 /** Frees an endpoint that nothing refers to any more, not even callers on the
- *  stack. Only creation and progress can ensure that. */
+ *  stack. Called only where this is certain: by progress, after a failed
+ *  creation, and by ucp_worker_destroy(). */
 void ucp_ep_destroy_now(ucp_ep_h ep);
 
 /** Reports the loss of a message whose receive is not known: all endpoints of
@@ -43,12 +44,13 @@ void ucp_ep_destroy_now(ucp_ep_h ep);
  *  log. */
 void ucp_worker_lost(ucp_worker_h worker, const char *what, size_t length);
 
-/** Called when a request with UCP_REQUEST_FLAG_TIMED completes. learn/
- *  implements it. */
+/** Called when a request with UCP_REQUEST_FLAG_TIMED completes. The folder
+ *  learn/ implements it: it records the duration of the transfer. */
 void ucp_request_timed(ucp_request_t *req, ucs_status_t status);
 
-/** Called after the endpoint has received data or a reply that a close may wait
- *  for: the close may continue. */
+/** Called after the endpoint has received data or a reply. If the endpoint is
+ *  closing, the close may have waited for this, and the next progress continues
+ *  it. */
 static inline void ucp_ep_replied(ucp_ep_h ep)
 {
     if (ucs_unlikely(ep->flags & UCP_EP_FLAG_CLOSING)) {

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/** The bytes that have not been read. */
+/** Bytes that are not read yet. */
 typedef struct ucp_reader {
     const uint8_t *p;
     size_t left;

@@ -82,7 +82,7 @@ ucp_request_t *ucp_request_get(ucp_worker_h worker,
     req->lane       = UCP_AM_LANE;
     req->id         = 0;
     req->worker     = worker;
-    /* NULL until the operation sets it; ucp_request_query reads it */
+    /* NULL until the operation sets it, because ucp_request_query reads it */
     req->send.proto = NULL;
     req->user_data  = (param->op_attr_mask & UCP_OP_ATTR_FIELD_USER_DATA) ?
                           param->user_data :
@@ -129,8 +129,10 @@ ucp_request_t *ucp_request_by_id(ucp_worker_h worker, uint64_t id)
     return ucp_id_get(worker->request_ids, id);
 }
 
-/* The request is complete when its callback runs. If the callback frees it,
- * only a flag is set: finish() frees it. */
+/* Makes the request complete for ucp_request_check_status, which the callback
+ * may call. If the callback calls ucp_request_free, this sets only
+ * UCP_REQUEST_FLAG_RELEASED, and finish() frees the request after the
+ * callback. */
 static UCS_F_ALWAYS_INLINE void begin_callback(ucp_request_t *req)
 {
     req->flags &= ~UCP_REQUEST_FLAG_CALLBACK;

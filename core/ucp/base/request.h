@@ -21,7 +21,8 @@
 #include <ucs/datastruct/mpool.h>
 #include "ucs/datastruct/queue.h"
 
-/** Longest description of a request, with its terminating zero. */
+/** Maximum size in bytes of the text of ucp_request_query, with its terminating
+ *  zero. */
 enum { UCP_REQUEST_INFO_MAX = 256 };
 
 /** Values of `completed`. */
@@ -31,16 +32,19 @@ enum {
                               *   more */
 };
 
-/** classes.h has the flags of single classes. */
+/** Flags with a meaning for all classes of operations; classes.h has the flags
+ *  of single classes. */
 enum {
-    UCP_REQUEST_FLAG_RELEASED = UCS_BIT(1), /**< Free it when it completes */
+    /** The user has released the request: it is freed when it completes */
+    UCP_REQUEST_FLAG_RELEASED = UCS_BIT(1),
     UCP_REQUEST_FLAG_CALLBACK = UCS_BIT(2), /**< A callback is set */
     UCP_REQUEST_FLAG_EXTERNAL = UCS_BIT(3), /**< The user allocated it */
     UCP_REQUEST_FLAG_RECV     = UCS_BIT(4), /**< The recv member is in use */
     /** In ucp_ep::awaited, the endpoint's list of requests that await a
      *  reply */
     UCP_REQUEST_FLAG_ON_EP    = UCS_BIT(6),
-    UCP_REQUEST_FLAG_INTERNAL = UCS_BIT(7), /**< Not visible to the user */
+    /** The library made the request for itself: the user does not see it */
+    UCP_REQUEST_FLAG_INTERNAL = UCS_BIT(7),
     /** A flush that implements a fence: it holds back later operations of the
      *  user (order/fence.c) */
     UCP_REQUEST_FLAG_FENCE    = UCS_BIT(12),
@@ -60,7 +64,8 @@ typedef ucs_status_t (*ucp_request_progress_t)(ucp_request_t *req);
  *  or list, because the endpoint has failed or the user cancels the request. */
 typedef void (*ucp_request_abort_t)(ucp_request_t *req, ucs_status_t status);
 
-/** Sizes in bytes of the areas (area.h) for the classes of operations. */
+/** Sizes in bytes of the parts of a request that belong to a class of
+ *  operations (UCP_AREA, see area.h). */
 enum {
     /** Sends: state of the operation in its class */
     UCP_REQUEST_OP_SIZE        = 56,
@@ -72,28 +77,33 @@ enum {
 
 struct ucp_request {
     ucs_status_t status;
-    /** If not 0, the status is final. Other threads may read this member. */
+    /** UCP_REQUEST_CALLING or UCP_REQUEST_DONE; 0: the operation is under way.
+     *  Other threads may read this member */
     uint8_t completed;
-    /** Sends: the lane whose send resources the request waits for. The
-     *  progress function sets it before it returns UCS_ERR_NO_RESOURCE; 0 at
-     *  first. */
+    /** Sends: index of the lane whose send resources the request waits for. The
+     *  progress function sets it before it returns UCS_ERR_NO_RESOURCE;
+     *  UCP_AM_LANE at first. */
     uint8_t lane;
     uint16_t flags; /**< UCP_REQUEST_FLAG_* */
-    uint32_t id;    /**< Identifier for peers; 0: none */
-    /** Sends: UCP_PROTO_FLAG_* that select the protocol for the data of a
-     *  rendezvous; 0: selected by cost */
+    uint32_t id;    /**< Number by which a peer names the request; 0: none */
+    /** Sends by rendezvous: UCP_PROTO_FLAG_* of the protocol that must transfer
+     *  the data; 0: this protocol is selected by cost */
     uint16_t data_flags;
     ucp_worker_h worker;
     void *user_data;
     ucp_dt_iter_t dt;
-    ucs_list_link_t ep_link; /**< Used with FLAG_ON_EP or FLAG_STREAM */
+    /** Link in ep->awaited with FLAG_ON_EP, or in a list of a stream with
+     *  FLAG_STREAM */
+    ucs_list_link_t ep_link;
 
     union {
         struct {
-            ucs_queue_elem_t queue; /**< Link in ep->waiting, in the queue of a
-                                     *   fence, or in worker->deferred */
+            /** Link in ep->waiting, in the queue of a fence (ep->fence), or in
+             *  worker->deferred */
+            ucs_queue_elem_t queue;
             ucp_ep_h ep;
-            /** NULL if deferred or not started */
+            /** NULL before the operation starts, and in a request that
+             *  ucp_eager_deferred() has created */
             const ucp_proto_t *proto;
             ucp_send_nbx_callback_t cb;
             uct_completion_t comp;
@@ -102,18 +112,20 @@ struct ucp_request {
         } send;
 
         struct {
-            ucs_queue_elem_t queue; /**< Link for the class of the receive, for
-                                     *   example in a bucket of tag matching */
+            /** Link that the class of the receive uses, for example in a bucket
+             *  of tag matching */
+            ucs_queue_elem_t queue;
             UCP_AREA(op, UCP_REQUEST_RECV_SIZE);
             union {
                 ucp_tag_recv_nbx_callback_t cb;
                 ucp_am_recv_data_nbx_callback_t length_cb;
             };
             ucp_tag_recv_info_t info;
-            /** Rendezvous: the endpoint for replies */
+            /** Rendezvous: the endpoint by which the receiver replies to the
+             *  sender */
             ucp_ep_h ep;
-            /** Completes the receive when its endpoint fails or is closed; with
-             *  FLAG_ON_EP */
+            /** With FLAG_ON_EP: completes the receive when the endpoint `ep`
+             *  fails or is closed */
             ucp_request_abort_t abort;
             UCP_AREA(data, UCP_REQUEST_RECV_DATA_SIZE);
         } recv;
@@ -135,10 +147,11 @@ static UCS_F_ALWAYS_INLINE void *ucp_request_user(ucp_request_t *req)
 ucs_status_t ucp_request_pool_init(ucp_worker_h worker);
 void ucp_request_pool_cleanup(ucp_worker_h worker);
 
-/** Returns the user's request, or one of the pool, according to `param`.
- *  Returns NULL if out of memory. Stores the user's data but does not set the
- *  callback: if the operation completes before UCP_REQUEST_FLAG_CALLBACK is
- *  set, the user's call returns the status and no callback is called. */
+/** Returns the request in `param` that the user allocated or, if there is none,
+ *  a request from the pool. Returns NULL if out of memory. Stores user_data of
+ *  `param` but does not set the callback: if the operation completes before
+ *  UCP_REQUEST_FLAG_CALLBACK is set, the user's call returns the status and no
+ *  callback is called. */
 ucp_request_t *ucp_request_get(ucp_worker_h worker,
                                const ucp_request_param_t *param);
 
@@ -155,8 +168,9 @@ void ucp_request_put(ucp_request_t *req);
  *  is not called. Takes the worker's lock. */
 void ucp_request_release_user(ucp_request_t *req, unsigned without);
 
-/** Assign, remove and look up the id by which a peer names the request. The
- *  look-up returns NULL if the id, which a peer sent, is not in use. */
+/** Assign, remove and look up the id by which a peer names the request.
+ *  ucp_request_by_id() returns NULL if the id, which a peer sent, is not in
+ *  use. */
 ucs_status_t ucp_request_id_add(ucp_request_t *req);
 void ucp_request_id_del(ucp_request_t *req);
 ucp_request_t *ucp_request_by_id(ucp_worker_h worker, uint64_t id);
@@ -166,14 +180,14 @@ ucp_request_t *ucp_request_by_id(ucp_worker_h worker, uint64_t id);
 void ucp_request_complete_send(ucp_request_t *req, ucs_status_t status);
 void ucp_request_complete_recv(ucp_request_t *req, ucs_status_t status);
 
-/** Called when all operations of a send are posted. The count of the send's
- *  completion is the number of operations in flight plus one; this call
- *  subtracts the one. The completion is called when the transport has released
- *  the buffer, possibly during this call. */
+/** Called when all transport operations of a send are posted. send.comp.count
+ *  is then the number of operations in flight plus one; this call subtracts the
+ *  one and stores `status` if it is an error. send.comp.func is called when the
+ *  count is 0, possibly during this call. */
 void ucp_request_posted(ucp_request_t *req, ucs_status_t status);
 
-/** As ucp_request_complete_recv(), for callbacks that receive a length and no
- *  tag. */
+/** As ucp_request_complete_recv(), for receives of which the callback gets a
+ *  length and no tag (recv.length_cb). */
 void ucp_request_complete_recv_length(ucp_request_t *req, ucs_status_t status);
 
 /** Adds the request to, and removes it from, the endpoint's list of requests

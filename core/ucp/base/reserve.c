@@ -15,8 +15,9 @@
  * allocation for a message. */
 enum { SIZE = 96 * 1024 };
 
-/* Uses mmap(): unused pages take no physical memory, whereas a block in the
- * heap would spread the allocations around it over more pages. */
+/* Allocates with mmap(), because pages that are never written take no physical
+ * memory. A block from malloc() would take address range in the heap, and
+ * spread the small allocations around it over more pages. */
 static void *map_reserve(void)
 {
     void *memory = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
@@ -52,8 +53,9 @@ int ucp_reserve_spend(ucp_worker_h worker)
 {
     ucp_reserve_t *reserve = &worker->reserve;
 
-    /* Allocate it at most once between two calls of progress: otherwise a
-     * caller that repeats its attempt might never end. */
+    /* The last refill may have failed. Try to allocate the reserve here, but at
+     * most once between two calls of progress: otherwise a caller that repeats
+     * its allocation until this returns 0 might never end. */
     if ((reserve->memory == NULL) && !reserve->is_refilling) {
         reserve->memory = map_reserve();
     }

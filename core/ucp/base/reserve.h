@@ -2,10 +2,11 @@
 /*
  * Memory that a worker reserves for received messages.
  *
- * A user's call that finds no memory returns an error. A message that arrives
- * when there is no memory cannot be rejected: the send may have completed. The
- * handler therefore frees the reserve and tries once more. The next progress
- * allocates the reserve again.
+ * If a user's call finds no memory, it returns an error. A message that arrives
+ * when there is no memory cannot be rejected, because the sender may already
+ * see the send as complete. The handler of the message therefore frees the
+ * reserve and tries to allocate once more. The next progress allocates the
+ * reserve again.
  *
  * If the second attempt also fails, data is lost. The receive of the message
  * ends with UCS_ERR_NO_MEMORY. If that receive is not known, ucp_worker_lost()
@@ -22,19 +23,20 @@
 struct ucp_worker;
 
 typedef struct ucp_reserve {
-    void *memory;     /**< NULL after it was freed */
-    int is_refilling; /**< The next progress allocates the reserve */
+    void *memory; /**< NULL after it was freed */
+    /** 1: `refill` is posted, so the next progress allocates the reserve */
+    int is_refilling;
     uct_oneshot_t refill;
 } ucp_reserve_t;
 
 /** Allocates the reserve. Returns UCS_ERR_NO_MEMORY if that fails. */
 ucs_status_t ucp_reserve_init(struct ucp_worker *worker);
 
-/** Called when progress will not run any more. */
+/** Frees the reserve. Called when progress will not run any more. */
 void ucp_reserve_cleanup(struct ucp_worker *worker);
 
 /** Frees the reserve. Returns non-zero if the caller shall retry the failed
- *  allocation; 0 if the reserve was already used since the last progress.
+ *  allocation; 0 if the reserve was already freed since the last progress.
  *  Called by the worker's thread. */
 int ucp_reserve_spend(struct ucp_worker *worker);
 

@@ -7,9 +7,9 @@
 
 enum { LONG_FORM = 0x80, SHORT_HEADER = 4 };
 
-/* CRC of each byte value. Creating an endpoint includes the check of an
- * address; a CRC that is computed bit by bit would take a third of that
- * time. */
+/* CRC of each byte value. ucp_ep_create() checks the checksum of the peer's
+ * address; a CRC computed bit by bit would take a third of the time of that
+ * call. */
 static const uint16_t crc_of_byte[256] = {
     0x0000, 0x1021, 0x2042, 0x3063, 0x4084, 0x50a5, 0x60c6, 0x70e7, 0x8108,
     0x9129, 0xa14a, 0xb16b, 0xc18c, 0xd1ad, 0xe1ce, 0xf1ef, 0x1231, 0x0210,
@@ -50,7 +50,7 @@ static uint16_t crc16(uint16_t crc, const uint8_t *bytes, size_t length)
     return crc;
 }
 
-/* Returns the guard. `size`: the one or two bytes of the length. */
+/* Returns the guard. `size`: the bytes of the length, one or two (`count`). */
 static uint16_t guard(uint8_t kind, const uint8_t *size, size_t count)
 {
     return crc16(crc16(0xffff, &kind, 1), size, count);

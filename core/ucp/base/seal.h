@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Header of addresses and keys, which users pass between processes by means of
- * their own and without a length. It identifies the kind of the bytes and their
- * number, and detects changes.
+ * Header of worker addresses and packed keys. Users pass these between
+ * processes by their own means and without a length, so the header contains the
+ * kind and the length of the bytes, and detects damage. Two forms, with sizes
+ * in bytes:
  *
- *  | guard 1 | length 1 | checksum 2 | body                       up to 127
- *  | guard 1 | 0x80 + length / 256 | length % 256 | guard 1 | checksum 2 | body
+ *  | guard 1 | length 1 | checksum 2 | body |      up to 127 bytes in all
+ *  | guard 1 | 0x80 + length / 256 1 | length % 256 1 | guard 1 | checksum 2 |
+ *    body |                                        longer
  *
- * `length` counts all bytes. The guard depends on the kind, which includes the
- * version of the format, and on the length: at most four bytes are read before
- * the length is verified. Guard (low byte first) and checksum are CRC-16
- * (polynomial 0x1021).
+ * `length` counts all bytes, those of the header included. The guard is a CRC
+ * of the kind and the length: at most four bytes are read before the guard
+ * confirms the length. Guard and checksum are CRC-16 (polynomial 0x1021), low
+ * byte first; the short form contains only the low byte of the guard.
  */
 #ifndef UCP_SEAL_H
 #define UCP_SEAL_H
@@ -18,8 +20,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Kinds; a format that is incompatible with earlier readers has a new
- *  number. */
+/** Kinds. If a format changes so that earlier versions cannot read it, its kind
+ *  gets a new number. */
 enum {
     UCP_SEAL_RKEY     = 0x52,
     UCP_SEAL_EXPORTED = 0x72,
@@ -34,7 +36,8 @@ static inline size_t ucp_seal_header(size_t body_length)
     return (body_length + 4 < 0x80) ? 4 : 6;
 }
 
-/** Writes the header of `length` bytes; all other bytes are already set. */
+/** Writes the header. `length` is the size of header and body; the body is
+ *  already in place. */
 void ucp_seal_close(void *bytes, size_t length, uint8_t kind);
 
 /** Returns the length from the header, or 0 if the bytes are not of this kind.

@@ -10,16 +10,19 @@
 enum {
     MIN_MATCH = 3,
     NIBBLE    = 15,
-    NEAR      = 224, /* Distances up to this take one byte */
+    NEAR      = 224, /* A distance up to this takes one byte */
     FAR       = NEAR + (256 - NEAR) * 256,
     BUCKETS   = 256,
-    MAX_STEPS = 32, /* Candidates that are compared at one position */
+    /* Maximum number of earlier positions that are compared with one
+     * position */
+    MAX_STEPS = 32,
 };
 
 /* --------------------------------------------------------- compression -- */
 
-/* Earlier positions with the same hash of three bytes, the last one first.
- * Positions are stored plus one; 0 means that there is none. */
+/* Earlier positions by the hash of the three bytes there. `head` has the latest
+ * position with a hash, `next` the one before it. Positions are stored plus
+ * one; 0 means that there is none. */
 typedef struct {
     uint16_t head[BUCKETS];
     uint16_t next[UCP_SQUEEZE_MAX];
@@ -44,7 +47,8 @@ static void chains_add(chains_t *chains, const uint8_t *buffer, size_t end,
     }
 }
 
-/* Finds the longest match that saves bytes. Returns its length, or 0 if there
+/* Finds the longest match at `position` with earlier bytes, if a copy of it
+ * takes less space than the bytes themselves. Returns its length, or 0 if there
  * is none. */
 static size_t find_match(const chains_t *chains, const uint8_t *buffer,
                          size_t end, size_t position, size_t *distance_p)
@@ -73,7 +77,7 @@ static size_t find_match(const chains_t *chains, const uint8_t *buffer,
     return best;
 }
 
-/* Writes the rest of a number that does not fit in four bits. */
+/* Writes the part of a number that exceeds what four bits hold. */
 static uint8_t *put_more(uint8_t *p, size_t number)
 {
     if (number >= NIBBLE) {
@@ -158,7 +162,8 @@ static int take_byte(source_t *source, size_t *byte_p)
     return 1;
 }
 
-/* Completes a number whose first four bits are in *number_p. */
+/* *number_p has the four bits of a number. If they are 15, adds the bytes that
+ * continue it. */
 static int take_more(source_t *source, size_t *number_p)
 {
     size_t byte = UINT8_MAX;
@@ -222,7 +227,8 @@ size_t ucp_unsqueeze(const uint8_t *src, size_t length, uint8_t *buffer,
             return SIZE_MAX;
         }
         for (; match > 0; --match, ++at) {
-            buffer[at] = buffer[at - distance]; /* may overlap */
+            /* The ranges may overlap, so memcpy() cannot be used */
+            buffer[at] = buffer[at - distance];
         }
     }
     return (source.p == source.end) ? at : SIZE_MAX;

@@ -17,11 +17,11 @@ typedef struct ucp_ep_config ucp_ep_config_t;
 typedef struct ucp_proto ucp_proto_t;
 
 /**
- * Limit of the identifiers of active messages. The header of each class of
- * operations defines the identifiers of its messages, UCP_AM_ID_*. They are
- * part of the wire format: a number is never reused for another meaning.
- * docs/WIRE.md lists all; a test compares the list with the headers, and fails
- * if two classes use the same number.
+ * Number of identifiers that active messages of the library may have. The
+ * header of each class of operations (classes.h) defines the identifiers of its
+ * messages, UCP_AM_ID_*. They are part of the wire format: a number is never
+ * reused for another meaning. docs/WIRE.md lists all; a test compares the list
+ * with the headers, and fails if two classes use the same number.
  */
 enum { UCP_AM_ID_LAST = 32 };
 
@@ -83,9 +83,9 @@ static inline ucp_le16_t ucp_le16(uint16_t value)
 }
 
 /**
- * Copies bytes from the peer that are checked and then used. They may be in
- * memory that the peer can write, so two reads of the original may return
- * different values.
+ * Copies bytes that a peer has sent, before they are checked and used. The
+ * original may be in memory that the peer can still write: the check and the
+ * use could otherwise read different values.
  */
 static inline void ucp_wire_take(void *dest, const void *src, size_t size)
 {
@@ -96,8 +96,8 @@ static inline void ucp_wire_take(void *dest, const void *src, size_t size)
 
 /**
  * Identifies an endpoint to its peer: the UUID of its worker, and its number
- * with a random part (ucp_ep_wire_end()). Contained in every message that
- * needs a reply; the reply repeats it, or a part of it.
+ * with a random part (ucp_ep_wire_end()). Every message that needs a reply
+ * contains it; the reply repeats all or a part of it.
  */
 typedef struct {
     ucp_le64_t worker_uuid;

@@ -25,10 +25,12 @@ typedef struct ucp_worker_iface {
     uct_iface_h iface;
     const ucx_iface_attr_t *attr;
     uint8_t resource; /**< Index of its resource in the context */
-    uint8_t may_idle; /**< Progress may stop polling it (idle.h) */
-    uint8_t is_idle;  /**< Progress does not poll it */
-    /** Remaining rounds of polls (one in 50 microseconds) until the interface
-     *  becomes idle; counted while it has no endpoints */
+    /** The transport allows progress to stop polling the interface (idle.h) */
+    uint8_t may_idle;
+    uint8_t is_idle; /**< Progress does not poll it */
+    /** Number of further polls of the idle interfaces (one in 50 microseconds)
+     *  after which this interface becomes idle; counts down while it has no
+     *  endpoints */
     uint16_t polls_left;
     int event_fd; /**< -1 if it has none */
     /** Latency in seconds from the worker's cpu_mask to the device; 0 without a
@@ -48,10 +50,12 @@ enum {
     UCP_WORKER_FLAG_EXT_EFD  = UCS_BIT(3),
     /** Do not warn about leaked requests */
     UCP_WORKER_FLAG_NO_LEAKS = UCS_BIT(4),
-    /** The context has copiers: the user's buffers may be in memory that the
-     *  processor cannot access (stage/stage.h) */
+    /** The context has copiers, transports that copy between host memory and
+     *  memory of a device (stage/stage.h): the user's buffers may be in memory
+     *  that the processor cannot access */
     UCP_WORKER_FLAG_STAGE    = UCS_BIT(5),
-    UCP_WORKER_FLAG_STATS    = UCS_BIT(6), /**< Count progress calls */
+    /** The calls of progress are counted */
+    UCP_WORKER_FLAG_STATS    = UCS_BIT(6),
 };
 
 #define UCP_WORKER_AREA(_name, _worker, _ep, _bits) UCP_AREA(_name, _worker);
@@ -61,35 +65,44 @@ struct ucp_worker {
     uct_worker_h uct;
     uint32_t flags; /**< UCP_WORKER_FLAG_* */
     struct {
-        uint32_t rounds;    /**< Calls of progress until the clock is read */
-        uint64_t polled_at; /**< Time of the last poll in cycles */
+        /** Calls of progress until idle interfaces may be polled; counts
+         *  down */
+        uint32_t rounds;
+        /** Time when idle interfaces were last polled, in cycles */
+        uint64_t polled_at;
     } idle; /**< When idle interfaces are polled again (idle.h) */
     ucs_mpool_t requests;
-    /** Sends removed from `deferred`, which the running call of progress
-     *  completes */
+    /** Sends that were in `deferred` when the running call of progress began.
+     *  It completes them when the transports have sent their data */
     ucs_queue_head_t leaving;
-    /** Sends whose data the transport has copied and sends in its next
-     *  progress; the next progress completes their requests */
+    /** Sends for which am_short has returned UCS_INPROGRESS: the transport has
+     *  copied the data, and sends it in its next progress. The next call of
+     *  progress completes these sends */
     ucs_queue_head_t deferred;
     struct {
         UCP_CLASSES(UCP_WORKER_AREA)
-    } areas; /**< Areas for the classes of operations, see classes.h */
+        /** State of the classes of operations: a member for each row in
+     *  classes.h */
+    } areas;
 
     ucp_context_h context;
-    uint64_t uuid; /**< Unique among all workers */
+    /** Random number, which identifies the worker to other processes */
+    uint64_t uuid;
     ucs_async_context_t *async;
     pthread_mutex_t lock; /**< Recursive; used with FLAG_MT */
     ucs_thread_mode_t thread_mode;
-    unsigned events; /**< UCP_WAKEUP_* */
+    /** UCP_WAKEUP_*: the events for which the user wants to be woken */
+    unsigned events;
     void *user_data;
     uint64_t client_id;
-    /** Number among the workers of this process */
+    /** Number of the worker in this process, counted from 1 */
     unsigned serial;
     char name[UCP_ENTITY_NAME_MAX];
 
     ucp_worker_iface_t *ifaces;
     unsigned num_ifaces;
-    struct ucp_stage *stage;        /**< NULL without FLAG_STAGE */
+    /** The copiers of the worker (stage/stage.h); NULL without FLAG_STAGE */
+    struct ucp_stage *stage;
     struct ucp_worker_stats *stats; /**< NULL without FLAG_STATS */
 
     int epoll_fd;  /**< -1 without FLAG_WAKEUP */
@@ -101,15 +114,18 @@ struct ucp_worker {
      *  (wireup/introduce.h) */
     ucs_hash_t reply_eps;
     /** Endpoints that ucp_ep_schedule() was called for. `scheduled`: for the
-     *  next progress, the latest first; `scheduled_now`: those that the running
-     *  call of progress has not handled yet. Linked by scheduled_next */
+     *  next progress, in reverse order of the calls; `scheduled_now`: those
+     *  that the running call of progress has not handled yet. Linked by
+     *  ucp_ep::scheduled_next */
     ucp_ep_h scheduled, scheduled_now;
     uct_oneshot_t schedule; /**< Registered while `scheduled` is not empty */
-    /** The last endpoint that was found in reply_eps; or NULL */
+    /** The last endpoint that was found in reply_eps, tried first at the next
+     *  search; or NULL */
     ucp_ep_h reply_last;
     struct ucp_id_table *request_ids;
     struct ucp_id_table *ep_ids;
-    ucp_ep_config_t **configs; /**< Endpoints with equal lanes share one */
+    /** All configurations of endpoints; endpoints with equal lanes share one */
+    ucp_ep_config_t **configs;
     unsigned num_configs;
     ucp_reserve_t reserve; /**< Memory that is freed if the memory for a
                             *   received message cannot be allocated
@@ -140,11 +156,12 @@ ucp_worker_iface_resource(ucp_worker_h worker, unsigned iface_index)
     return &worker->context->resources[worker->ifaces[iface_index].resource];
 }
 
-/** Headroom in bytes that interfaces leave before a received message, for
- *  descriptors of any class. */
+/** Headroom in bytes that interfaces leave before a received message. A class
+ *  stores its descriptor there if the user keeps the message. */
 enum { UCP_RX_HEADROOM = 32 };
 
-/** Bytes of a message that are reserved for UCP's active message headers. */
+/** Bytes that UCP's own headers may take in a message; the user's header of an
+ *  active message may use the rest. */
 enum { UCP_AM_HEADER_RESERVE = 192 };
 
 #endif

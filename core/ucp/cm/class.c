@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucp_cm_class: connections by socket address take part in the close and the
- * failure of endpoints as a class without messages (ucp_class_t, see
- * base/class.h).
+ * ucp_cm_class: the functions that the close and the failure of an endpoint
+ * call for its connection by socket address. This class has no messages
+ * (ucp_class_t, see base/class.h).
  */
 #include "ucp/base/class.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The client's side of a connection by socket address. Tries the worker's
- * connection managers in order: the first that resolves the listener's address
- * sends the request, whose private data is the hello (hello.h). When the
- * server's hello arrives, connects the lanes to the address in it.
+ * connection managers in order. The first one that resolves the listener's
+ * address sends the request, whose private data is the hello (hello.h). When
+ * the server's hello arrives, connects the lanes to the worker address in it.
  */
 #include "ucp/cm/conn.h"
 #include "ucp/wireup/create.h"
@@ -27,7 +27,7 @@ static void failed(ucp_cm_conn_t *conn, ucs_status_t status)
 
 /* ----------------------------------------------------------------- reply -- */
 
-/* Connects the lanes to the address in the server's hello. */
+/* Connects the lanes to the worker address in the server's hello. */
 static ucs_status_t join(ucp_cm_conn_t *conn,
                          const uct_cm_remote_data_t *remote)
 {
@@ -148,8 +148,9 @@ static ucs_status_t start(ucp_cm_conn_t *conn, ucp_cm_manager_t *manager)
     return status;
 }
 
-/* Tries the remaining managers. `status`: the error of the last one; returned
- * if no manager is left. */
+/* Tries the managers that were not tried yet, until one starts to resolve the
+ * address. `status`: the error of the manager before; returned if no manager is
+ * left. */
 static ucs_status_t try_next(ucp_cm_conn_t *conn, ucs_status_t status)
 {
     ucp_cm_worker_t *cms = ucp_worker_cm(conn->ep->worker)->cms;
@@ -168,7 +169,8 @@ static ucs_status_t try_next(ucp_cm_conn_t *conn, ucs_status_t status)
     return status;
 }
 
-/* Copies the user's addresses. */
+/* Copies the address to connect to and, if the user has set it, the address to
+ * connect from. */
 static ucs_status_t take_addresses(ucp_cm_conn_t *conn,
                                    const ucp_ep_params_t *params)
 {
@@ -215,8 +217,8 @@ ucs_status_t ucp_cm_connect(ucp_worker_h worker, const ucp_ep_params_t *params,
 
     ucp_ep_conn(ep)->send_id = !!(params->flags &
                                   UCP_EP_PARAMS_FLAGS_SEND_CLIENT_ID);
-    /* the hello contains this worker's address: no INTRODUCE message is
-     * needed */
+    /* The hello contains this worker's address, so the peer needs no INTRODUCE
+     * message (wireup/introduce.h). */
     ep->flags |= UCP_EP_FLAG_INTRODUCED;
     status = take_addresses(ucp_ep_conn(ep), params);
     if (status == UCS_OK) {

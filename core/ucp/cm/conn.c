@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ucp_cm_conn_t, what an endpoint by socket address has in addition to its
- * lanes: creation, state changes that clients and servers share, the close
- * with a farewell, and queries.
+ * lanes: creation, the state changes that clients and servers share, the close
+ * with a FAREWELL message, and queries.
  */
 #include "ucp/cm/conn.h"
 
@@ -73,8 +73,8 @@ void ucp_cm_conn_learn_addresses(ucp_cm_conn_t *conn)
 
 ucs_status_t ucp_cm_conn_pair(ucp_cm_conn_t *conn, uint64_t peer_ep_id)
 {
-    /* the hello contains this worker's address: no INTRODUCE message is
-     * needed */
+    /* The hello contains this worker's address, so the peer needs no INTRODUCE
+     * message (wireup/introduce.h). */
     conn->ep->flags |= UCP_EP_FLAG_INTRODUCED;
     return ucp_wireup_pair(conn->ep, peer_ep_id);
 }
@@ -94,14 +94,15 @@ void ucp_cm_conn_drop(ucp_cm_conn_t *conn)
     conn->state = UCP_CM_GONE;
     if (uct != NULL) {
         conn->uct = NULL;
-        /* fails if there is no connection yet: there is then nothing to
-         * disconnect */
+        /* An error means that there is no connection yet, so that there is
+         * nothing to disconnect. */
         (void)uct_ep_disconnect(uct, 0);
         uct_ep_destroy(uct);
     }
 }
 
-/* Completes a close: the peer has received the FAREWELL message, or is lost. */
+/* Completes a close that has sent a FAREWELL message: the peer has received it,
+ * or is lost. */
 static void left(ucp_cm_conn_t *conn, ucs_status_t status)
 {
     ucp_request_t *req = conn->leave_req;
@@ -122,8 +123,9 @@ void ucp_cm_peer_left(ucp_ep_h ep)
     } else if (conn->leave_req != NULL) {
         left(conn, UCS_OK);
     } else if (ucs_list_is_empty(&ep->awaited)) {
-        conn->peer_left = 1; /* no reply is missing: the flush of the close can
-                              * still complete */
+        /* The endpoint waits for no reply of the peer, so the flush of the
+         * close can still complete. */
+        conn->peer_left = 1;
     } else {
         ucp_ep_fail(ep, UCS_ERR_CONNECTION_RESET);
     }
@@ -164,7 +166,8 @@ void ucp_cm_shut(ucp_ep_h ep, ucs_status_t status)
         return;
     }
     if (conn->leave_req != NULL) {
-        /* all data was flushed: the loss of the peer is not an error */
+        /* All data was flushed before the state LEAVING, so the loss of the
+         * peer is not an error. */
         left(conn, (status == UCS_ERR_CANCELED) ? status : UCS_OK);
     } else {
         ucp_cm_conn_drop(conn);

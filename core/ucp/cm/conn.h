@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The connection of an endpoint by socket address: the structure, and what
- * clients and servers share. cm.h describes the states.
+ * ucp_cm_conn_t, what an endpoint by socket address has in addition to its
+ * lanes: the structure, and the functions that clients and servers share. cm.h
+ * describes the states.
  */
 #ifndef UCP_CM_CONN_H
 #define UCP_CM_CONN_H
@@ -18,44 +19,52 @@ typedef enum {
     UCP_CM_ACCEPTED,
     UCP_CM_JOINED,
     UCP_CM_LEAVING,
-    UCP_CM_GONE, /**< Disconnected; `uct` is NULL */
+    UCP_CM_GONE, /**< Disconnected: `uct` is NULL */
 } ucp_cm_state_t;
 
 typedef struct ucp_cm_conn {
     ucp_ep_h ep;
     ucp_cm_state_t state;
-    uct_ep_h uct; /**< The manager's endpoint */
+    /** The connection manager's endpoint; NULL if there is none */
+    uct_ep_h uct;
     const ucp_cm_manager_t *manager;
-    /** LEAVING: the user's close request; completes when the peer disconnects
-     *  or sends its own farewell */
+    /** LEAVING: the user's close request. It completes when the peer
+     *  disconnects, or when the peer's FAREWELL message arrives */
     ucp_request_t *leave_req;
-    /** The peer's farewell arrived while the flush of a close was incomplete */
+    /** The peer's FAREWELL message arrived, or the peer disconnected, while the
+     *  flush of the user's close was incomplete: the close then sends no
+     *  FAREWELL */
     uint8_t peer_left;
-    uint8_t send_id;   /**< Clients: the hello contains worker->client_id
+    uint8_t send_id; /**< Clients: the hello contains worker->client_id
                         *   (UCP_EP_PARAMS_FLAGS_SEND_CLIENT_ID) */
-    uint8_t has_bind;  /**< Clients: the user has set `local`, the address to
-                        *   connect from */
-    uint8_t has_local; /**< `local` and `remote` are the addresses of the
-                        *   connection that the manager reports */
-    /** Clients: index of the manager to try next */
+    /** Clients: `local` is the address to connect from, which the user has set;
+     *  until has_local is set */
+    uint8_t has_bind;
+    /** `local` and `remote` are the addresses that the manager reports for the
+     *  connection */
+    uint8_t has_local;
+    /** Clients: index in ucp_cm_worker_t::managers of the next manager to try,
+     *  if the current one finds no route */
     unsigned next;
     struct sockaddr_storage local;
     struct sockaddr_storage remote;
 } ucp_cm_conn_t;
 
-/** Creates the connection of an endpoint, in this state. */
+/** Creates the connection of an endpoint, in the state `state`, and stores it
+ *  in ep->extra. */
 ucs_status_t ucp_cm_conn_create(ucp_ep_h ep, ucp_cm_state_t state);
 
-/** Packs the private data for the peer; the caller frees it. `dev_name`: the
- *  device of the connection. */
+/** Packs the hello, the private data for the peer. The caller frees it.
+ *  `dev_name`: the device that the connection uses; its addresses come first if
+ *  not all addresses fit. */
 ucs_status_t ucp_cm_conn_hello(ucp_cm_conn_t *conn, const char *dev_name,
                                void **hello_p, size_t *length_p);
 
-/** Reads the socket addresses from the manager. */
+/** Sets `local`, `remote` and `has_local` from the manager's report. */
 void ucp_cm_conn_learn_addresses(ucp_cm_conn_t *conn);
 
-/** Pairs the endpoint with the peer's endpoint, so that each side finds its
- *  endpoint for messages of its peer. */
+/** Makes this endpoint the one that replies to messages of the peer's endpoint
+ *  `peer_ep_id`. */
 ucs_status_t ucp_cm_conn_pair(ucp_cm_conn_t *conn, uint64_t peer_ep_id);
 
 /** Changes to state JOINED and sends the requests that have waited in the
@@ -63,11 +72,11 @@ ucs_status_t ucp_cm_conn_pair(ucp_cm_conn_t *conn, uint64_t peer_ep_id);
  *  peer. */
 void ucp_cm_conn_join(ucp_cm_conn_t *conn);
 
-/** Disconnects and destroys the manager's endpoint. */
+/** Disconnects, destroys the manager's endpoint and changes to state GONE. */
 void ucp_cm_conn_drop(ucp_cm_conn_t *conn);
 
-/** Callback of the manager: the peer has disconnected; `arg`
- *  is the connection. */
+/** Callback of the manager when the peer has disconnected; `arg` is the
+ *  connection. */
 void ucp_cm_conn_disconnected(uct_ep_h uct, void *arg);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The private data that the two sides of a connection exchange through a
- * connection manager. Any process that can reach the port may send it, so it is
- * checked.
+ * The hello: the private data that client and server send each other through a
+ * connection manager. Any process that can reach the listener's port may send
+ * such data, so it is checked. Sizes in bytes:
  *
  *   | magic 2 | version 1 | flags 1 | endpoint's id 8 | fields ... |
  *   field: | type 1 | length 2 | value |
@@ -10,7 +10,8 @@
  *     ADDRESS     worker address, once
  *     CLIENT_ID   8 bytes, from clients that send their id
  *
- * Fields of unknown type are skipped; a newer version only adds fields.
+ * Fields of unknown type are skipped: newer versions of the format only add
+ * fields.
  */
 #ifndef UCP_CM_HELLO_H
 #define UCP_CM_HELLO_H
@@ -33,12 +34,12 @@ typedef struct ucp_cm_hello {
 /** Returns the maximum size of a packed hello without the address. */
 size_t ucp_cm_hello_overhead(void);
 
-/** Packs the hello to `dest`, which holds ucp_cm_hello_overhead() bytes and the
- *  address. Returns the size. */
+/** Packs the hello to `dest`, which must have space for ucp_cm_hello_overhead()
+ *  bytes and the address. Returns the number of bytes. */
 size_t ucp_cm_hello_pack(const ucp_cm_hello_t *hello, void *dest);
 
-/** Unpacks bytes from an untrusted source. The address is not checked. Returns
- *  UCS_ERR_INVALID_PARAM if the bytes are malformed. */
+/** Unpacks a hello from an untrusted source. Does not check the contents of the
+ *  worker address. Returns UCS_ERR_INVALID_PARAM if the bytes are malformed. */
 ucs_status_t ucp_cm_hello_unpack(const void *data, size_t length,
                                  ucp_cm_hello_t *hello);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucp_listener_create() and other functions of listeners. A listener listens
- * with every connection manager that supports the address, at one port; each
- * request of a client is passed to the user's callback.
+ * ucp_listener_create() and the other functions of listeners. A listener
+ * listens at one address and port, with every connection manager that supports
+ * the address. Each request of a client is passed to the user's callback.
  */
 #include "ucp/cm/listener.h"
 
@@ -17,9 +17,9 @@
 
 /* ------------------------------------------------------ incoming clients -- */
 
-/* Calls the callback of accept_handler, the older interface: the endpoint is
- * created before the user is notified of the client. Its error handling mode is
- * that of the client's hello. */
+/* For listeners with accept_handler, the older interface: creates the endpoint,
+ * and then calls the user's callback with it. The error handling mode of the
+ * endpoint is the one in the client's hello (hello.h). */
 static void accept_client(ucp_listener_t *listener, ucp_conn_request_t *request)
 {
     ucp_listener_accept_callback_t cb = listener->accept_cb;
@@ -39,7 +39,9 @@ static void accept_client(ucp_listener_t *listener, ucp_conn_request_t *request)
         ucp_ep_discard(ep);
         return;
     }
-    cb(ep, arg); /* the callback may destroy the listener */
+    /* The callback may destroy the listener, so `listener` is not used after
+     * it */
+    cb(ep, arg);
 }
 
 static void client_came(uct_listener_h uct, void *arg,
@@ -102,7 +104,8 @@ static ucs_status_t listen_at(ucp_listener_t *listener,
     return status;
 }
 
-/* Gets the address from the first manager, which has selected the port. */
+/* Gets the address from the first manager. If the user's port was 0, this
+ * manager has selected a port. */
 static ucs_status_t get_address(const ucp_listener_t *listener,
                                 struct sockaddr_storage *address)
 {
@@ -115,8 +118,8 @@ static ucs_status_t get_address(const ucp_listener_t *listener,
     return status;
 }
 
-/* Listens with every manager that supports the address, all at the same
- * port. */
+/* Listens with every manager that supports the address. All listen at the port
+ * of the first one that succeeds. */
 static ucs_status_t listen_everywhere(ucp_listener_t *listener,
                                       ucp_cm_worker_t *cms,
                                       const ucs_sock_addr_t *where)
@@ -137,7 +140,8 @@ static ucs_status_t listen_everywhere(ucp_listener_t *listener,
             status = get_address(listener, &address);
         }
         if (status != UCS_OK) {
-            /* UCS_ERR_BUSY (the address is in use) is the most helpful error */
+            /* Of several errors, return UCS_ERR_BUSY (the address is in use),
+             * because it helps the user most; otherwise the first one. */
             why = ((why == UCS_OK) || (status == UCS_ERR_BUSY)) ? status : why;
             ucs_diag("%s cannot listen at %s: %s",
                      uct_component_decl(cms->managers[i].component)->name,
@@ -149,7 +153,8 @@ static ucs_status_t listen_everywhere(ucp_listener_t *listener,
     return (listener->num > 0) ? UCS_OK : why;
 }
 
-/* Stores the user's handler. Exactly one kind of handler must be given. */
+/* Stores the user's callback. The user must set exactly one of conn_handler and
+ * accept_handler. */
 static ucs_status_t take_handler(ucp_listener_t *listener,
                                  const ucp_listener_params_t *params)
 {
@@ -173,7 +178,7 @@ static ucs_status_t take_handler(ucp_listener_t *listener,
                UCS_OK;
 }
 
-/* All bits of ucp_listener_params_field in ucp.h. */
+/* All bits of ucp_listener_params_field in this version of ucp.h. */
 enum { ALL_FIELDS = (UCP_LISTENER_PARAM_FIELD_CONN_HANDLER << 1) - 1 };
 
 ucs_status_t ucp_listener_create(ucp_worker_h worker,

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Listeners: each listens at one address with every connection manager that
- * supports it.
+ * A listener of the user: it listens at one socket address, with every
+ * connection manager of the worker that supports this address.
  */
 #ifndef UCP_CM_LISTENER_H
 #define UCP_CM_LISTENER_H
 
 #include "ucp/cm/manager.h"
 
-/** The argument of one manager's callback. */
+/** The argument with which one connection manager calls the callback for
+ *  connection requests. */
 typedef struct ucp_listener_part {
     struct ucp_listener *listener;
     uct_component_h component;
@@ -24,9 +25,11 @@ struct ucp_listener {
     void *arg;
     unsigned num;
     uct_listener_h ucts[UCP_CM_MAX];
-    /** One for each of `ucts` */
+    /** parts[i] is the argument of the callback for connection requests at
+     *  ucts[i] */
     ucp_listener_part_t parts[UCP_CM_MAX];
-    /** Requests that have not been accepted or rejected */
+    /** Connection requests that have not been accepted or rejected
+     *  (request.h) */
     ucs_list_link_t requests;
 };
 typedef struct ucp_listener ucp_listener_t;

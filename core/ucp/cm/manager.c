@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The connection managers of a worker in the order of
- * UCX_SOCKADDR_TLS_PRIORITY, opened on demand. Every component that declares a
- * connection manager is a candidate, whatever its name and whichever
- * transports are in use: a connection manager is no transport.
+ * UCX_SOCKADDR_TLS_PRIORITY, each opened at its first use. Every component that
+ * declares a connection manager is a candidate, even if UCX_TLS does not list
+ * it: UCX_TLS selects transports, and a connection manager is not a transport.
  */
 #include "ucp/cm/manager.h"
 
@@ -28,9 +28,10 @@ static int is_listed(const ucp_cm_worker_t *cms, uct_component_h component)
     return 0;
 }
 
-/* Reports an entry of the list that names no connection manager. It may name a
- * plugin that is not installed here: logged at level diag. An entry similar to
- * a known name is probably a typing error: logged as a warning. */
+/* Reports an entry of UCX_SOCKADDR_TLS_PRIORITY that names no connection
+ * manager. An entry similar to a known name is probably a typing error: logged
+ * as a warning. Others may name a plugin that is not installed on this machine:
+ * logged at level diag. */
 static void explain_word(const char *word, const char *const *candidates)
 {
     const char *nearest = ucs_config_nearest(word, candidates);
@@ -45,7 +46,7 @@ static void explain_word(const char *word, const char *const *candidates)
     }
 }
 
-/* Adds the managers that an entry of the priority list names. */
+/* Adds the managers that an entry of UCX_SOCKADDR_TLS_PRIORITY names. */
 static void list_word(ucp_cm_worker_t *cms, const char *word,
                       const uct_component_h *components, unsigned num)
 {
@@ -175,7 +176,8 @@ ucs_status_t ucp_cm_manager_of(ucp_worker_h worker, uct_component_h component,
             return ucp_cm_manager_open(worker, *manager_p);
         }
     }
-    return UCS_ERR_UNSUPPORTED; /* not in this context's configuration */
+    /* UCX_SOCKADDR_TLS_PRIORITY does not list this component */
+    return UCS_ERR_UNSUPPORTED;
 }
 
 void ucp_cm_cleanup(ucp_worker_h worker)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Requests of clients between their arrival and the user's answer (accept or
- * reject), which any thread may give on any worker.
+ * Connection requests of clients, between their arrival and the user's reply
+ * (accept or reject). Any thread may reply, on any worker.
  */
 #include "ucp/cm/request.h"
 
@@ -11,10 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Protects the lists of requests of all listeners. Also held while a reply is
- * sent, so that the listener is not destroyed at that time. No callback is
- * called while it is held. A thread may hold one worker's lock when it takes
- * this lock, but takes no worker's lock while it holds this one. */
+/* Protects the lists of requests of all listeners. A thread that sends a reply
+ * holds this lock too, so that another thread does not destroy the listener at
+ * that time. No callback is called while the lock is held. A thread may hold
+ * one worker's lock when it takes this lock, but takes no worker's lock while
+ * it holds this one. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 ucp_conn_request_t *
@@ -67,7 +68,7 @@ ucs_status_t ucp_conn_request_reply(ucp_conn_request_t *request,
     return status;
 }
 
-/* Called with the lock held. */
+/* Called with `lock` held. */
 static void end(ucp_conn_request_t *request)
 {
     ucs_list_del_init(&request->link);
@@ -92,7 +93,7 @@ void ucp_conn_requests_end(ucs_list_link_t *requests, uct_listener_h *listeners,
 
     pthread_mutex_lock(&lock);
     for (i = 0; i < num; ++i) {
-        /* also rejects the clients of pending requests */
+        /* This also rejects the clients whose requests are pending. */
         uct_listener_destroy(listeners[i]);
     }
     while (!ucs_list_is_empty(requests)) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Connection requests of clients that have not been accepted or rejected.
- * The user may reply on any worker, in any thread, so the shared lists
- * have their own lock.
+ * Connection requests of clients that the user has not accepted or rejected
+ * yet. The user may reply on any worker, in any thread, so one lock protects
+ * the lists of requests of all listeners.
  */
 #ifndef UCP_CM_REQUEST_H
 #define UCP_CM_REQUEST_H
@@ -15,7 +15,7 @@
 struct ucp_listener;
 
 struct ucp_conn_request {
-    ucs_list_link_t link; /**< In the listener's list */
+    ucs_list_link_t link; /**< In ucp_listener_t::requests */
     struct ucp_listener *listener;
     uct_component_h component; /**< Component of the connection manager */
     uct_listener_h uct_listener;
@@ -36,15 +36,18 @@ ucp_conn_request_create(struct ucp_listener *listener,
                         uct_component_h component,
                         const uct_cm_listener_conn_request_args_t *args);
 
-/** Creates the manager's endpoint, which consumes the manager's request. */
+/** Creates the manager's endpoint for the accepted connection. This consumes
+ *  the manager's request. */
 ucs_status_t ucp_conn_request_reply(ucp_conn_request_t *request,
                                     uct_ep_params_t *params, uct_ep_h *uct_p);
 
-/** Frees the request. Rejects the client if no reply was sent. */
+/** Removes the request from its listener's list and frees it. Rejects the
+ *  client if no reply was sent. */
 void ucp_conn_request_end(ucp_conn_request_t *request);
 
-/** Destroys the managers' listeners and the requests without a reply. Waits, by
- *  the lock of the lists, for a reply that another thread is sending. */
+/** Destroys the managers' listeners, and rejects the requests that the user has
+ *  not answered. Takes the lock of the lists, so it waits for a reply that
+ *  another thread is sending. */
 void ucp_conn_requests_end(ucs_list_link_t *requests, uct_listener_h *listeners,
                            unsigned num);
 

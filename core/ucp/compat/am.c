@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The first generation of active messages (ucp_am_send_nb), implemented by the
- * second (nbx). The user's handler of the first generation is called by a
- * handler of the second. Messages of the first generation have a flag, so that
- * only handlers of the first generation receive them.
+ * The deprecated functions for active messages (ucp_am_send_nb,
+ * ucp_worker_set_am_handler), called the first generation here. They are
+ * implemented by ucp_am_send_nbx's code: a handler of the second generation,
+ * call_old(), calls the user's handler of the first. Messages of the first
+ * generation have the flag UCP_AM_WIRE_OLD, so that only handlers of the first
+ * generation receive them.
  */
 #include "ucp/am/am.h"
 #include "ucp/proto/ep.h"
@@ -11,16 +13,17 @@
 #include <stdlib.h>
 #include <ucp/api/ucp_compat.h>
 
-/* The argument with which call_old() is registered: the user's handler of the
- * first generation, and its argument. */
+/* The argument of call_old(): the user's handler of the first generation, and
+ * its argument. */
 typedef struct {
     ucp_am_callback_t cb;
     void *arg;
 } old_handler_t;
 
-/* First-generation messages are never announcements of a rendezvous: `data` is
- * always the data. The handler may replace itself, which frees `arg`: `arg` is
- * not read after the call. */
+/* Calls the user's handler of the first generation. Messages of that generation
+ * are never sent by rendezvous, so `data` is always the data. The user's
+ * handler may set another handler, which frees `arg`, so `arg` is not read
+ * after the call. */
 static ucs_status_t call_old(void *arg, const void *header,
                              size_t header_length, void *data, size_t length,
                              const ucp_am_recv_param_t *param)

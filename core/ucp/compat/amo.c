@@ -81,8 +81,8 @@ static ucs_status_t fetch(ucp_ep_h ep, ucp_atomic_op_t op, uint64_t value,
                                                remote_addr, rkey, NULL));
 }
 
-/* An add without a result: waits until the request is complete, which does not
- * mean that the peer's memory is changed; ucp_ep_flush waits for that. */
+/* An add without a result. Waits until the request is complete. The peer's
+ * memory may change later; ucp_ep_flush waits for that. */
 static ucs_status_t post(ucp_ep_h ep, uint64_t value, size_t size,
                          uint64_t remote_addr, ucp_rkey_h rkey)
 {

@@ -34,7 +34,7 @@ ucs_status_ptr_t ucp_disconnect_nb(ucp_ep_h ep)
 
 void ucp_ep_destroy(ucp_ep_h ep)
 {
-    /* Read the worker first: the endpoint may be freed before the wait ends. */
+    /* Read the worker now: the endpoint may be freed during the wait. */
     ucp_worker_h worker = ep->worker;
 
     ucp_compat_wait(worker, ucp_disconnect_nb(ep));
@@ -42,8 +42,8 @@ void ucp_ep_destroy(ucp_ep_h ep)
 
 /* ----------------------------------------------------------- modifying -- */
 
-/* True if the parameters change neither the peer nor the error mode: both
- * are fixed at creation. */
+/* True if the parameters keep the peer and the error handling mode of the
+ * endpoint, which are fixed when it is created. */
 static int is_changeable(ucp_ep_h ep, const ucp_ep_params_t *params)
 {
     const uint64_t peer_fields = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS |

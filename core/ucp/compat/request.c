@@ -6,7 +6,7 @@
 #include "ucp/base/request.h"
 #include "ucp/base/worker.h"
 
-/* Always NULL: a program cannot create a request, only operations do. */
+/* Always returns NULL: only operations create requests. */
 void *ucp_request_alloc(ucp_worker_h worker)
 {
     return NULL;
@@ -22,8 +22,9 @@ ucs_status_t ucp_request_test(void *request, ucp_tag_recv_info_t *info)
     return ucp_tag_recv_request_test(request, info);
 }
 
-/* Unlike ucp_request_free, does not cancel the callback: programs release a
- * request right after they have started it, and rely on its callback. */
+/* In contrast to ucp_request_free, the callback is still called: programs
+ * release a request right after they have started its operation, and rely on
+ * the callback. */
 void ucp_request_release(void *request)
 {
     ucp_request_release_user(ucp_request_of(request), 0);

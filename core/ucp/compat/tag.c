@@ -35,14 +35,15 @@ ucs_status_ptr_t ucp_tag_send_sync_nb(ucp_ep_h ep, const void *buffer,
 {
     ucp_request_param_t param = send_param(datatype, cb);
 
-    /* callers expect a request */
+    /* The caller expects a request, even if the send completes at once */
     param.op_attr_mask |= UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
     return ucp_tag_send_sync_nbx(ep, buffer, count, tag, &param);
 }
 
-/* True if the message is shorter than UCX_RNDV_SEND_NBR_THRESH: the send then
- * completes without waiting for the receiver, because the caller may start
- * nothing else before the send is complete. */
+/* True if the message is shorter than UCX_RNDV_SEND_NBR_THRESH. The send then
+ * completes without waiting for the receiver (FAST_CMPL), because the caller
+ * may wait for it before it does anything else, for example before it posts a
+ * receive. */
 static int is_early(ucp_ep_h ep, size_t count, ucp_datatype_t datatype)
 {
     ucp_request_param_t param = {
@@ -77,7 +78,8 @@ static void received(void *request, ucs_status_t status,
                      const ucp_tag_recv_info_t *info, void *user_data)
 {
     ucp_tag_recv_callback_t cb = (ucp_tag_recv_callback_t)user_data;
-    /* the deprecated callback may modify its argument */
+    /* The deprecated callback may modify its argument, and `info` is
+     * constant */
     ucp_tag_recv_info_t copy   = *info;
 
     cb(request, status, &copy);

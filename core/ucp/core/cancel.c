@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucp_request_cancel(): what it does depends on the state of the request.
+ * ucp_request_cancel(): its effect depends on the state of the request.
  *
  *   state of the request                    | ucp_request_cancel
  *   ----------------------------------------+---------------------------------
- *   receive, posted or arriving             | completes with CANCELED
+ *   receive, posted, or with fragments      | completes with CANCELED
+ *   arriving                                |
  *   send, no part of it is sent             | completes with CANCELED
- *   tagged rendezvous, announced            | requests the receiver to drop the
- *                                           | announcement: CANCELED if no
- *                                           | receive has matched it
+ *   tagged send by rendezvous, announced    | asks the receiver to drop the
+ *                                           | announcement. Completes with
+ *                                           | CANCELED if no receive has
+ *                                           | matched it, else as usual
  *   all others                              | no effect: completes as usual
  *
  * A send cannot be cancelled after one of its fragments is sent: the receiver
- * would wait for the rest.
+ * would wait for the remaining ones.
  */
 #include "ucp/base/class.h"
 #include "ucp/order/flush.h"
@@ -20,7 +22,8 @@
 #include "ucp/proto/ep.h"
 
 /* Returns the endpoint of a send. Returns NULL if the endpoint was freed: a
- * request that only waits for its transport may outlive the endpoint. */
+ * request whose operation the transport still processes may outlive the
+ * endpoint. */
 static ucp_ep_h live_ep(const ucp_request_t *req)
 {
     ucp_ep_h ep;
@@ -33,8 +36,8 @@ static ucp_ep_h live_ep(const ucp_request_t *req)
     return NULL;
 }
 
-/* For a queued request: true if the peer has received a part of it or
- * depends on it. Also true for flushes, which are not sends. */
+/* For a send in a queue: true if the peer has received a part of it or depends
+ * on it. Also true for flushes, which cannot be cancelled. */
 static int has_begun(const ucp_request_t *req)
 {
     unsigned flags = req->send.proto->flags;
@@ -74,8 +77,10 @@ static void cancel_send(ucp_request_t *req)
         waits_for_copy = (req->lane == UCP_NULL_LANE);
         req->send.proto->abort(req, UCS_ERR_CANCELED);
         if (waits_for_copy) {
-            ucp_ep_resume(ep); /* The request was the first in the queue and
-                                * blocked it: continue with the next */
+            /* req->lane was UCP_NULL_LANE: the request was the first in the
+             * queue and waited for a copy of its data, which blocked the queue.
+             * Continue with the next request. */
+            ucp_ep_resume(ep);
         }
     } else if ((ep->flags & UCP_EP_FLAG_FENCING) &&
                take_from(&ucp_send_flush(ep->fence)->held, req)) {

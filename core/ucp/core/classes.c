@@ -12,8 +12,8 @@ static const ucp_class_message_t end_messages[] = {
     {UCP_AM_ID_LOST, 0, 0, ucp_ep_lost_handler},
 };
 
-/* The class for the message LOST, by which a side of a connection says that it
- * sends no more replies (ep_close.c). */
+/* The class of the message LOST. One side of a connection sends it when it will
+ * send no more replies (ep_close.c). */
 const ucp_class_t ucp_end_class = {
     .name         = "end",
     .messages     = end_messages,

@@ -11,10 +11,11 @@
 #include <string.h>
 #include <ucp/api/ucp.h>
 
-/* Values of UCX_RNDV_SCHEME: the first four in the order of ucp_rndv_scheme_t,
- * then names that other implementations accept. rndv_synonyms has the scheme
- * that each of these names means here; there is no separate scheme for
- * pipelines, because large data is always divided if necessary. */
+/* Values of UCX_RNDV_SCHEME: four in the order of ucp_rndv_scheme_t, then names
+ * that other implementations of UCX accept. rndv_synonyms has the scheme that
+ * each of the latter means here. get_ppln and put_ppln (pipelines) are not
+ * schemes of their own, because large data is divided if necessary in every
+ * scheme. */
 enum { NUM_RNDV_SCHEMES = 4 };
 static const char *const rndv_schemes[] = {"auto",     "get_zcopy", "put_zcopy",
                                            "am",       "get_ppln",  "put_ppln",
@@ -315,8 +316,8 @@ ucs_status_t ucp_config_modify(ucp_config_t *config, const char *name,
                                          name, value);
 
     if (status == UCS_ERR_NO_ELEM) {
-        /* No variable of UCP. It may belong to a transport: kept, and applied
-         * when the options of the transport are read */
+        /* Not a variable of UCP. It may belong to a transport: keep it until
+         * the options of the transport are read. */
         return ucs_config_overrides_set(&config->overrides, name, value);
     }
     return status;

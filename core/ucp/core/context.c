@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucp_init_version, ucp_cleanup and ucp_context_query: checks the parameters
- * and sets the members of a context. resources.c finds and opens its memory
- * domains and devices.
+ * ucp_init_version, ucp_cleanup and ucp_context_query: check the parameters and
+ * set the members of a context. resources.c finds and opens the memory domains
+ * and devices.
  */
 #include "ucp/core/context.h"
 
@@ -18,9 +18,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* All bits of ucp_feature and ucp_params_field in this version of ucp.h. Bits
- * of a newer version are rejected or ignored, see
- * ucp_context_check_fields(). */
+/* All bits of ucp_feature and ucp_params_field in this version of ucp.h.
+ * ucp_init rejects other features, and ignores other fields unless the program
+ * was built for a newer version, see ucp_context_check_fields(). */
 enum {
     ALL_FEATURES = (UCP_FEATURE_DEVICE << 1) - 1,
     ALL_FIELDS   = (UCP_PARAM_FIELD_NODE_LOCAL_ID << 1) - 1,
@@ -59,9 +59,9 @@ static void take_params(ucp_context_t *context, const ucp_params_t *params)
     set_name(context, params);
 }
 
-/* Limits for estimated_num_eps and estimated_num_ppn: these numbers multiply
- * costs, and values beyond all real systems would hide the differences between
- * transports. */
+/* Limits for estimated_num_eps and estimated_num_ppn. Costs are multiplied by
+ * these numbers: values larger than in any real system would hide the
+ * differences between transports. */
 enum { MAX_ESTIMATED_EPS = 1 << 24, MAX_ESTIMATED_PPN = 1 << 12 };
 
 static size_t clamp(size_t value, size_t max)
@@ -69,8 +69,8 @@ static size_t clamp(size_t value, size_t max)
     return (value == 0) ? 1 : (value > max) ? max : value;
 }
 
-/* Reads the program's estimates. Variables set by the user who runs the program
- * override them. */
+/* Reads the program's estimates. The variables UCX_NUM_EPS, UCX_NUM_PPN and
+ * UCX_LOCAL_NODE_ID override them. */
 static void take_estimates(ucp_context_t *context, const ucp_params_t *params)
 {
     const ucp_config_options_t *options = &context->options;
@@ -115,8 +115,9 @@ static ucs_status_t check_params(const ucp_params_t *params)
     return UCS_OK;
 }
 
-/* Minor versions only add to the API. A program that was built for a newer
- * one runs as long as it uses no additions; each call checks that. */
+/* Minor versions of UCP only add to the API. A program that was built for a
+ * newer minor version runs as long as it uses none of the additions, which the
+ * functions that create objects check (ucp_context_check_fields()). */
 static ucs_status_t check_version(unsigned major, unsigned minor)
 {
     static int has_warned;
@@ -178,8 +179,8 @@ static ucs_status_t take_config(ucp_context_t *context,
     return UCS_OK;
 }
 
-/* Warns of UCX_* variables that do not exist. Called after all plugins in use
- * have registered theirs. */
+/* Logs warnings about UCX_* variables that do not exist. Called after all
+ * plugins in use have registered their variables. */
 static void warn_unknown(const ucp_context_t *context)
 {
     const ucs_config_source_t source = {

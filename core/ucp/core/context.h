@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Opening and closing of a context's memory domains and devices, for ucp_init
- * and ucp_cleanup.
+ * Opens and closes the memory domains of a context, and finds its transports
+ * and devices; for ucp_init and ucp_cleanup.
  */
 #ifndef UCP_CORE_CONTEXT_H
 #define UCP_CORE_CONTEXT_H

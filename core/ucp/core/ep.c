@@ -14,10 +14,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* All bits of ucp_ep_params_field in ucp.h. */
+/* All bits of ucp_ep_params_field in this version of ucp.h. */
 enum { ALL_FIELDS = (UCP_EP_PARAM_FIELD_LOCAL_SOCK_ADDR << 1) - 1 };
 
-/* True if the parameters name exactly one target. */
+/* True if the parameters name exactly one peer: by worker address, socket
+ * address or connection request. */
 static int is_target_given(const ucp_ep_params_t *params)
 {
     uint64_t mask  = params->field_mask;
@@ -42,8 +43,8 @@ static int is_mode_known(const ucp_ep_params_t *params)
            (params->err_mode == UCP_ERR_HANDLING_MODE_PEER);
 }
 
-/* True if the endpoint may be its own reply endpoint, in case its peer is its
- * own worker. */
+/* True if the endpoint may carry the replies to its own messages, in case its
+ * peer is its own worker. */
 static int may_loop(const ucp_ep_params_t *params)
 {
     uint64_t mask = params->field_mask;
@@ -73,8 +74,8 @@ static ucs_status_t create_to_target(ucp_worker_h worker,
     if (status != UCS_OK) {
         return status;
     }
-    /* Only for endpoints by worker address: otherwise the connection manager
-     * detects lost peers */
+    /* Only for endpoints by worker address: for the others the connection
+     * manager detects a lost peer. */
     status = ucp_keepalive_connect(*ep_p);
     if (status != UCS_OK) {
         ucp_ep_discard(*ep_p);
@@ -127,7 +128,8 @@ ucs_status_t ucp_ep_create(ucp_worker_h worker, const ucp_ep_params_t *params,
     }
     if (status != UCS_OK) {
         if (params->field_mask & UCP_EP_PARAM_FIELD_CONN_REQUEST) {
-            /* the call always consumes the request */
+            /* The user cannot use the request after this call, even if it
+             * fails. */
             ucp_cm_reject(params->conn_request);
         }
         return status;
@@ -157,7 +159,9 @@ ucs_status_t ucp_ep_create(ucp_worker_h worker, const ucp_ep_params_t *params,
     return status;
 }
 
-/* Returns the size of those members that are completely within `size` bytes. */
+/* Returns the number of bytes of those members of ucp_transport_entry_t that
+ * are completely within the first `size` bytes. All members have the same
+ * size. */
 static size_t entry_bytes(size_t size)
 {
     size_t member = sizeof(((ucp_transport_entry_t *)NULL)->transport_name);
@@ -166,10 +170,10 @@ static size_t entry_bytes(size_t size)
     return (size < all) ? size - (size % member) : all;
 }
 
-/* Lists the transports of the working lanes, as far as the caller's array
- * allows. A program that was built with another version of ucp.h has entries
- * of another size: only members that fit are filled, and nothing beyond them
- * is written. */
+/* Lists the transports of the lanes that work, as far as the caller's array
+ * allows. A program that was built with another version of ucp.h has entries of
+ * another size: only the members that fit are written, and nothing behind
+ * them. */
 static void list_transports(ucp_ep_h ep, ucp_transports_t *transports)
 {
     const ucp_ep_config_t *config = ep->config;

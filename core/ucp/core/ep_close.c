@@ -4,24 +4,27 @@
  *
  *   force:  all operations end with CANCELED, the peer is notified if that is
  *           possible at once, progress frees the endpoint
- *   flush:  AWAITING  until the peer has sent its outstanding replies
- *                     (for puts by messages: their own flush), and messages
- *                     with missing fragments are complete
- *           FLUSHING  sends the farewell and flushes the lanes; a loopback
- *                     endpoint first waits until its farewell, and with it
- *                     all messages, have arrived
+ *   flush:  AWAITING  waits until the peer has sent all replies that it still
+ *                     has to send, and all fragments of messages that have
+ *                     begun. Puts by messages have no reply: an internal flush
+ *                     waits for their acknowledgement
+ *           FLUSHING  sends the message FAREWELL and flushes the lanes. An
+ *                     endpoint to its own worker first waits until the
+ *                     FAREWELL, and so all messages before it, have arrived
  *           freed     the user's request completes
- * A failure in any state ends the close with its status.
  *
- * A connection may break so that only one of the two workers detects it, while
- * both continue to run. Each side's endpoint is then notified, over another
- * endpoint if there is one:
+ * The failure of the endpoint in any of these states ends the close with the
+ * status of the failure.
  *
- *   FAREWELL  | the end that is closed 16 |                 (introduce.h)
- *   LOST      | the end that gets no more replies 16 |
+ * If a connection breaks, it may be that only one of the two workers detects
+ * it, while both continue to run. This worker then notifies the endpoints of
+ * the other one, over another endpoint to it if there is one:
  *
- * The ends in these messages are ucp_wire_end_t: the UUID of a worker and the
- * id of its endpoint.
+ *   FAREWELL  | the endpoint that is closed 16 |            (introduce.h)
+ *   LOST      | the endpoint that gets no more replies 16 |
+ *
+ * These messages name an endpoint by its ucp_wire_end_t, of 16 bytes: the UUID
+ * of the worker and the id of the endpoint.
  */
 #include "ucp/base/class.h"
 #include "ucp/base/ids.h"
@@ -93,15 +96,15 @@ void ucp_ep_discard(ucp_ep_h ep)
     ucp_classes_ep_close(ep, 1);
     ucp_ep_send_farewell(ep);
     if (ep->flags & UCP_EP_FLAG_LOOPBACK) {
-        /* Remove it from the table of reply endpoints, so that handlers of
-         * messages that still arrive do not use it */
+        /* Remove it from worker->reply_eps: the handlers of messages that still
+         * arrive must not use it for replies. */
         ucp_wireup_forget(ep);
     }
     ep->close_req = NULL;
     ep->flags |= UCP_EP_FLAG_CLOSING;
     if (!flushing) {
-        /* Otherwise the flush of an earlier ucp_ep_close_nbx is in flight, and
-         * sets this flag when it completes */
+        /* If it is flushing, the flush of an earlier ucp_ep_close_nbx is in
+         * flight, and sets this flag when it completes. */
         ep->flags |= UCP_EP_FLAG_FLUSHED;
     }
     ucp_ep_shut(ep, UCS_ERR_CANCELED);
@@ -110,9 +113,9 @@ void ucp_ep_discard(ucp_ep_h ep)
     }
 }
 
-/* True if the peer still has to reply, or to send the rest of a message to this
- * endpoint. Handlers of loopback messages use the endpoint, so it also stays
- * until they have run. */
+/* True if the peer still has to send replies or the rest of a message to this
+ * endpoint. Also true while messages of an endpoint to its own worker have not
+ * arrived, because their handlers use the endpoint. */
 static int is_owed(ucp_ep_h ep)
 {
     return !ucs_list_is_empty(&ep->awaited) || ucp_classes_ep_is_owed(ep) ||
@@ -123,8 +126,8 @@ static void start_flush(ucp_ep_h ep, ucp_request_t *req)
 {
     ep->close_req = NULL;
     if (ucp_ep_conn(ep) == NULL) {
-        /* A connection by socket address sends its farewell after the flush,
-         * in ucp_cm_leave() */
+        /* An endpoint by socket address sends its FAREWELL after the flush, in
+         * ucp_cm_leave(). */
         ucp_wireup_farewell(ep);
     }
     if (is_owed(ep)) {
@@ -140,9 +143,9 @@ void ucp_ep_close_continue(ucp_ep_h ep)
 
     if (req == NULL) {
         if (ep->flags & UCP_EP_FLAG_FLUSHED) {
-            /* The only requests left are flushes of ucp_worker_flush_nbx that
-             * were queued after the flush of this close: nothing is left to
-             * flush */
+            /* The only requests that remain are flushes by ucp_worker_flush_nbx
+             * that were queued after the flush of this close. They have nothing
+             * left to flush, so they complete with UCS_OK. */
             ucp_ep_abort_requests(ep, UCS_OK);
             ucp_ep_destroy_now(ep);
         }
@@ -154,7 +157,7 @@ void ucp_ep_close_continue(ucp_ep_h ep)
     }
 }
 
-/* Starts a close with a flush; `req` completes when the endpoint is closed. */
+/* Starts a close with a flush. `req` completes when the close is complete. */
 static void close_gently(ucp_ep_h ep, ucp_request_t *req)
 {
     ep->flags |= UCP_EP_FLAG_CLOSING;
@@ -170,11 +173,11 @@ static void close_gently(ucp_ep_h ep, ucp_request_t *req)
     }
 }
 
-/* For UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL. Closes the endpoint if no operation of
- * the user is under way; otherwise returns UCS_ERR_NO_RESOURCE, and the
- * endpoint stays open. The farewell may be sent after the return, because no
- * operation waits for it. An endpoint with a socket address cannot be closed
- * at once, because its close waits for the peer. */
+/* For UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL. If no operation of the user is under
+ * way, closes the endpoint for the user; a FAREWELL may be sent after the
+ * return, because the user need not wait for it. Otherwise returns
+ * UCS_ERR_NO_RESOURCE, and the endpoint stays open. The latter is always so for
+ * an endpoint by socket address, because its close waits for the peer. */
 static ucs_status_t close_at_once(ucp_ep_h ep)
 {
     ucp_request_t *req;
@@ -230,8 +233,9 @@ ucs_status_ptr_t ucp_ep_close_nbx(ucp_ep_h ep, const ucp_request_param_t *param)
 
     ucp_request_is_flush(req, 1);
     if ((ep->flags & UCP_EP_FLAG_FAILED) || ucp_cm_may_drop(ep)) {
-        /* Nothing is in flight; if the endpoint has failed, its operations
-         * have completed with the error already */
+        /* Nothing is in flight: the connection is not established, or the
+         * endpoint has failed and its operations have completed with the
+         * error. */
         ucp_ep_discard(ep);
         ucp_request_complete_send(req, UCS_OK);
     } else {

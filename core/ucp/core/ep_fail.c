@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The end of an endpoint: marks it as failed, destroys its lanes, completes
- * its requests, calls the user's error handler from progress, and frees it.
+ * The failure and the end of an endpoint: marks it as failed, destroys its
+ * lanes, completes its requests, calls the user's error handler from progress,
+ * and frees it.
  */
 #include "ucp/proto/ep.h"
 
@@ -18,8 +19,9 @@
 
 #include <stdlib.h>
 
-/* Nothing to do: the requests are also in ep->waiting, from which
- * ucp_ep_abort_requests() completes them. */
+/* Called for the `pending` members of the lanes when they are removed from a
+ * transport's pending queue. Nothing to do: the requests that they stand for
+ * are in ep->waiting, and ucp_ep_abort_requests() completes them. */
 static void purged(uct_pending_req_t *self, void *arg)
 {
 }
@@ -64,8 +66,9 @@ void ucp_ep_abort_requests(ucp_ep_h ep, ucs_status_t status)
     ucp_request_t *req;
 
     if ((ep->flags & UCP_EP_FLAG_LOOPBACK) && (status == UCS_ERR_CANCELED)) {
-        /* The receives wait for messages of the endpoint to itself. The user
-         * has closed the endpoint, but has not cancelled the receives */
+        /* The user has closed an endpoint to its own worker, but has not
+         * cancelled the receives that wait for its messages: these do not end
+         * with UCS_ERR_CANCELED. */
         arriving = UCS_ERR_CONNECTION_RESET;
     }
     if (ep->flags & UCP_EP_FLAG_FENCING) {
@@ -86,8 +89,8 @@ void ucp_ep_abort_requests(ucp_ep_h ep, ucs_status_t status)
     ucp_classes_ep_abort(ep, arriving);
 }
 
-/* True if all puts, gets and atomics of the user are complete. Called while the
- * lanes still exist. */
+/* True if all puts, gets and atomics of the user are complete
+ * (ucp_ep::settled). Called while the lanes still exist. */
 static int is_settled(ucp_ep_h ep)
 {
     unsigned i;
@@ -136,8 +139,8 @@ void ucp_ep_fail(ucp_ep_h ep, ucs_status_t status)
     if (!(ep->flags & UCP_EP_FLAG_FAILED)) {
         ucs_diag("ep %p to worker %lx failed: %s", ep, ep->peer_uuid,
                  ucs_status_string(status));
-        /* Set the flag first: the sends below may fail and call ucp_ep_fail(),
-         * which then does nothing */
+        /* Set the flag first: the sends below may fail and call ucp_ep_fail()
+         * again, which then has no effect. */
         mark_failed(ep, status);
         ucp_stats_ep_failed(ep);
         ucp_ep_send_farewell(ep);
@@ -147,20 +150,22 @@ void ucp_ep_fail(ucp_ep_h ep, ucs_status_t status)
     }
 }
 
-/* Handles a scheduled endpoint. Called by ucp_worker_progress(), where no
- * function on the stack uses the endpoint, which may be freed here. */
+/* Handles an endpoint that ucp_ep_schedule() was called for. May free the
+ * endpoint: ucp_worker_progress() calls this function when no function on the
+ * stack uses the endpoint. */
 static void scheduled(ucp_ep_h ep)
 {
     ep->flags &= ~UCP_EP_FLAG_SCHEDULED;
     ucp_failover_suspects(ep);
     if (ucs_unlikely(ep->pending_failure != UCS_OK)) {
-        /* ucp_ep_fail() has no effect if the endpoint has failed already */
+        /* No effect if the endpoint has failed already. */
         ucp_ep_fail(ep, ep->pending_failure);
     }
     if (ep->flags & UCP_EP_FLAG_SCHEDULED) {
-        return; /* A failure above has scheduled the endpoint again: the next
-                 * progress calls the error handler. To go on here would call
-                 * it twice */
+        /* ucp_ep_fail() above has scheduled the endpoint again, and the next
+         * progress calls the error handler. Without this return the handler
+         * would be called twice. */
+        return;
     }
     if (ep->flags & UCP_EP_FLAG_CLOSING) {
         ucp_ep_close_continue(ep);
@@ -176,14 +181,14 @@ static void scheduled(ucp_ep_h ep)
     }
 }
 
-/* Called by ucp_worker_progress(). An endpoint that is scheduled here is
- * handled in the next call. */
+/* Called by ucp_worker_progress(). Endpoints that are scheduled during this
+ * call are handled by the next progress. */
 static void run_scheduled(void *arg)
 {
     ucp_worker_h worker = arg;
     ucp_ep_h ep;
 
-    /* reverse the list, which has the latest endpoint first */
+    /* worker->scheduled has the latest endpoint first: reverse the order */
     while ((ep = worker->scheduled) != NULL) {
         worker->scheduled     = ep->scheduled_next;
         ep->scheduled_next    = worker->scheduled_now;

@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Steps of the close and the failure of an endpoint, which ep_close.c and
- * ep_fail.c call in each other.
+ * Steps of the close and of the failure of an endpoint. ep_close.c and
+ * ep_fail.c implement them, and call each other's.
  */
 #ifndef UCP_EP_LIFE_H
 #define UCP_EP_LIFE_H
 
 #include "ucp/proto/ep.h"
 
-/** Identifier of the message: the receiver will get no replies. */
+/** Identifier of the message LOST: its sender sends no more replies to the
+ *  endpoint that the message names. */
 enum { UCP_AM_ID_LOST = 30 };
 
-/** Notifies the peer that this endpoint is closed. The message is sent ahead of
- *  all waiting requests, and over another endpoint if necessary. Best
- *  effort. */
+/** Sends the message FAREWELL: this endpoint is closed. It is sent ahead of all
+ *  waiting requests, over a lane of another endpoint to the same peer if this
+ *  endpoint cannot send. Best effort: the message may be lost. */
 void ucp_ep_send_farewell(ucp_ep_h ep);
 
-/** For an endpoint that replies to a peer and has failed: notifies the peer
- *  that its endpoint gets no more replies from here, so that the peer does not
- *  wait for them. Best effort. */
+/** For an endpoint that the library has created for replies to a peer, and that
+ *  has failed: sends the message LOST, so that the peer does not wait for
+ *  further replies. Best effort: the message may be lost. */
 void ucp_ep_send_lost(ucp_ep_h ep);
 
-/** Continues the close of a scheduled endpoint (see ep_close.c). May free the
- *  endpoint. */
+/** Called for an endpoint that is closing and that ucp_ep_schedule() was called
+ *  for: continues the close (states in ep_close.c). May free the endpoint. */
 void ucp_ep_close_continue(ucp_ep_h ep);
 
 /** Completes all incomplete operations of the endpoint with `status`. */

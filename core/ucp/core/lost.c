@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ucp_worker_lost(): a message could not be stored because there was no memory,
- * and it is not known which receive waits for it. All endpoints of the worker,
- * and all receives that may wait for the message, end with an error.
+ * and it is not known which receive waits for it. All endpoints of the worker
+ * fail, and all receives that may wait for the message end with an error.
  */
 #include "ucp/base/class.h"
 #include "ucp/base/life.h"

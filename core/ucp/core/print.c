@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucp_context_print_info, ucp_worker_print_info and ucp_ep_print_info.
- * Programs parse these lines (MPI libraries search them for the transports and
- * devices of a context), so that the format must not change. mem/print.c has
+ * ucp_context_print_info, ucp_worker_print_info and ucp_ep_print_info. Programs
+ * parse these lines: MPI libraries search them for the transports and devices
+ * of a context. Therefore the format must not change. mem/print.c has
  * ucp_mem_print_info.
  */
 #include "ucp/proto/ep.h"
@@ -46,8 +46,8 @@ static unsigned component_index(ucp_context_h context, unsigned md_index)
     return count;
 }
 
-/* Returns the index of a resource's device among the devices; transports may
- * share one. */
+/* Returns the index of a resource's device among the devices. Several resources
+ * may have the same device. */
 static unsigned device_index(ucp_context_h context, unsigned resource_index)
 {
     const ucp_resource_t *resources = context->resources;
@@ -150,8 +150,9 @@ static void print_kind(const char *name, size_t max, size_t *end, FILE *stream)
     *end = max;
 }
 
-/* Prints up to which size put or get over a lane uses short operations,
- * buffered copy and zero-copy. Longer transfers take several operations. */
+/* Prints up to which size one put or get over a lane is a short operation, a
+ * buffered copy or zero-copy. Longer transfers take several of the last
+ * kind. */
 static void print_rma(const char *name, unsigned lane,
                       const ucp_lane_rma_t *rma, FILE *stream)
 {
@@ -184,7 +185,7 @@ static void print_protocols(const ucp_ep_config_t *config, uint64_t features,
 
 /* -------------------------------------------------------------- worker -- */
 
-/* Prints the worker's interfaces that `has` selects, on one line. */
+/* Prints on one line those interfaces of the worker for which `has` is true. */
 static void print_ifaces(ucp_worker_h worker, const char *label,
                          int (*has)(const ucp_lane_config_t *lane),
                          FILE *stream)
@@ -210,9 +211,10 @@ static int has_messages(const ucp_lane_config_t *lane)
     return lane->am.max_bcopy > 0;
 }
 
-/* Prints the lanes and protocols of endpoints with this configuration.
- * Configurations with a new measurement, or with a lost lane, are left out:
- * ucp_ep_print_info() prints them for their endpoint. */
+/* Prints the lanes and protocols of endpoints with this configuration. A
+ * configuration with other measured bandwidths, or with a lane that has failed,
+ * is derived from another one (`whole`) and left out here; ucp_ep_print_info()
+ * prints it for its endpoint. */
 static void print_config(ucp_worker_h worker, const ucp_ep_config_t *config,
                          FILE *stream)
 {
@@ -267,8 +269,9 @@ UCS_F_COLD void ucp_worker_print_info(ucp_worker_h worker, FILE *stream)
 
 /* ------------------------------------------------------------ endpoint -- */
 
-/* Returns the position of `lane` among the lanes that serve one use: 0 for the
- * best one, which may be UCP_NULL_LANE, then the others in ascending order. */
+/* Returns the position of `lane` among the lanes that support one use, for
+ * example atomics. The position of `best` is 0; the others follow in ascending
+ * order. `best` may be UCP_NULL_LANE: none. */
 static unsigned rank(ucp_lane_map_t lanes, unsigned best, unsigned lane)
 {
     unsigned count = (best < UCP_MAX_LANES);
@@ -330,7 +333,8 @@ static void print_lane(ucp_ep_h ep, unsigned index, FILE *stream)
     print_uses(ep->config, index, stream);
 }
 
-/* Prints the bandwidths by which protocols for large data are selected. */
+/* Measures if necessary, and prints the bandwidths by which protocols for large
+ * data are selected. */
 static void print_costs(ucp_ep_h ep, FILE *stream)
 {
     char costs[128];

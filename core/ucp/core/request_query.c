@@ -9,8 +9,9 @@
 #include "ucp/proto/ep.h"
 #include "ucs/type/memory_type.h"
 
-/* Writes the sizes for which an endpoint selects this protocol, from the table
- * that contains it; nothing for the data of a rendezvous. */
+/* Writes for which message sizes the endpoint selects this protocol. Writes
+ * nothing if no table of messages contains it, as with the protocols for the
+ * data of a rendezvous. */
 static void describe_range(const ucp_request_t *req, char *text, size_t max)
 {
     const ucp_ep_config_t *config = req->send.ep->config;
@@ -38,9 +39,9 @@ static void describe_range(const ucp_request_t *req, char *text, size_t max)
     }
 }
 
-/* Writes " by <protocol> over <transport> (<from>..<to>)" for a send under way.
- * Writes nothing after its completion, because the endpoint may not exist any
- * more. */
+/* Writes " by <protocol> over <transport> (<from>..<to>)" for a send that is
+ * not complete. Writes nothing for a complete send, whose endpoint may not
+ * exist any more. */
 static void describe_send(const ucp_request_t *req, char *text, size_t max)
 {
     const char *name;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucp_context_open_resources(): loads the components that declare a transport
- * which the user's lists allow, opens their memory domains, and records the
- * transports and devices that a worker may use.
+ * ucp_context_open_resources(): loads the components of which the user's lists
+ * allow a transport, opens their memory domains, and records the resources (a
+ * transport on a device) that a worker may use.
  */
 #include "ucp/base/context.h"
 
@@ -17,8 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Finds the declaration of a transport. Returns NULL if the manifest does not
- * declare the transport: it is then not used. */
+/* Finds the declaration of a transport. Returns NULL if the plugin's manifest
+ * does not declare the transport, which is then not used. */
 static const uct_tl_decl_t *find_tl(const uct_component_decl_t *decl,
                                     const char *tl_name)
 {
@@ -33,16 +33,16 @@ static const uct_tl_decl_t *find_tl(const uct_component_decl_t *decl,
 }
 
 /* True for a transport that reaches only the process itself and carries
- * messages. It is used for endpoints to the worker itself even if the user's
- * lists exclude it. */
+ * messages. Endpoints to the worker itself use such a transport even if the
+ * user's lists exclude it. */
 static int is_loopback(const uct_tl_decl_t *tl)
 {
     return (tl->reach == UCT_TL_REACH_SELF) &&
            (tl->cap_flags & UCT_IFACE_FLAG_AM_BCOPY);
 }
 
-/* True if the transport copies to and from memory that the processor cannot
- * access: see stage/stage.h. */
+/* True if the resource is a copier: it copies between host memory and memory
+ * that the processor cannot access (stage/stage.h). */
 static int is_copier(const uct_tl_resource_desc_t *desc,
                      const ucx_md_attr_t *md_attr)
 {
@@ -107,7 +107,7 @@ static ucs_status_t add_resource(ucp_context_t *context,
     return UCS_OK;
 }
 
-/* Adds the transports of an opened memory domain; sets *used if there are
+/* Adds the resources of an opened memory domain. Sets *used to 1 if there are
  * any. */
 static ucs_status_t add_transports(ucp_context_t *context,
                                    ucp_tl_select_t *selection,
@@ -140,8 +140,8 @@ static ucs_status_t add_transports(ucp_context_t *context,
             ucp_tl_select_add_tl(selection, tl, role);
         }
         if ((role == UCP_TL_ROLE_AUXILIARY) && is_loopback(tl)) {
-            /* A loopback transport does not reach other processes, and so
-             * cannot connect lanes to them */
+            /* A loopback transport does not reach other processes, so it cannot
+             * connect lanes to them. */
             role = UCP_TL_ROLE_NONE;
         }
         if ((role != UCP_TL_ROLE_NONE) || is_loopback(tl)) {
@@ -186,12 +186,12 @@ static ucs_status_t open_md(ucp_context_t *context, ucp_tl_select_t *selection,
     status = uct_md_open(component, md_name, config, &md->md);
     uct_config_release(config);
     if (status == UCS_ERR_INVALID_PARAM) {
-        return status; /* an invalid setting; already reported */
+        return status; /* A setting is invalid; uct_md_open() has reported it */
     }
     if (status != UCS_OK) {
         ucs_diag("memory domain %s cannot be opened: %s", md_name,
                  ucs_status_string(status));
-        return UCS_OK; /* another domain may be sufficient */
+        return UCS_OK; /* Continue: other domains may be sufficient */
     }
 
     ++context->num_mds;
@@ -221,7 +221,7 @@ static ucs_status_t open_component(ucp_context_t *context,
 
     status = uct_component_query(component, &attr);
     if ((status != UCS_OK) || (attr.md_resource_count == 0)) {
-        /* already reported; other components may be sufficient */
+        /* The error is already reported; other components may be sufficient. */
         return UCS_OK;
     }
 

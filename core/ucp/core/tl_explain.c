@@ -14,7 +14,8 @@
 
 enum { MAX_WORD_TEXT = 512, MAX_LIST_TEXT = 256, MAX_CANDIDATES = 128 };
 
-/* Indexed by uct_device_type_t. */
+/* The variable with the list of devices of each type, and the name of the type
+ * in messages; indexed by uct_device_type_t. */
 static const struct {
     const char *variable;
     const char *kind;
@@ -35,8 +36,8 @@ static void append_setting(ucs_string_buffer_t *strb, const char *variable,
     ucs_string_buffer_appendf(strb, "%s=%s", variable, text);
 }
 
-/* True if the transport is used by default, without being named in UCX_TLS,
- * and has all of these capabilities and reaches all of these peers. */
+/* True if the transport is used by default (UCX_TLS=all), and has all of these
+ * capabilities and reaches all of these kinds of peers. */
 static int is_offered(const uct_component_decl_t *decl, const uct_tl_decl_t *tl,
                       uint64_t cap_flags, unsigned reach)
 {
@@ -44,9 +45,9 @@ static int is_offered(const uct_component_decl_t *decl, const uct_tl_decl_t *tl,
            !(reach & ~tl->reach);
 }
 
-/* Appends the names of transports: if `word` is not NULL, those with this name
- * or alias, otherwise those that are used by default and have all of these
- * capabilities and reach all of these peers. */
+/* Appends the names of transports. If `word` is not NULL: those with this name
+ * or alias. Otherwise: those that are used by default, have all of these
+ * capabilities and reach all of these kinds of peers. */
 static void append_tls(const ucp_tl_select_t *selection, uint64_t cap_flags,
                        unsigned reach, const char *word,
                        ucs_string_buffer_t *strb)
@@ -68,8 +69,8 @@ static void append_tls(const ucp_tl_select_t *selection, uint64_t cap_flags,
     }
 }
 
-/* True if no transport has this name: an entry "\NAME" then selects nothing,
- * even if NAME is an alias. */
+/* True if `name` is not the name of any transport. An entry "\NAME" then
+ * selects nothing, even if NAME is an alias. */
 static int is_exact_flaw(const ucp_tl_select_t *selection, const char *name)
 {
     const uct_component_decl_t *decl;
@@ -110,8 +111,9 @@ static int explain_tl_word(const ucp_tl_select_t *selection, const char *text,
     return 1;
 }
 
-/* Appends the names of the devices of a type to the text, and stores them in
- * `candidates` for the search of a similar name. Returns their number. */
+/* Appends the names of the devices of a type to the text. Also stores them in
+ * `candidates`, which ends with NULL, for ucs_config_nearest(). Returns their
+ * number. */
 static unsigned append_devices(const ucp_tl_select_t *selection,
                                uct_device_type_t type,
                                const char *candidates[MAX_CANDIDATES + 1],
@@ -177,8 +179,8 @@ static int explain_device_word(const ucp_tl_select_t *selection,
 }
 
 /* Explains that a list of devices has no effect, because no transport that
- * UCX_TLS selects has devices of this type. Returns 0 if the list has an
- * effect or is not set. */
+ * UCX_TLS selects has devices of this type. Returns 0 if the list has an effect
+ * or is not set. */
 static int explain_useless_list(const ucp_tl_select_t *selection,
                                 uct_device_type_t type,
                                 ucs_string_buffer_t *strb)
@@ -218,8 +220,9 @@ static int explain_useless_list(const ucp_tl_select_t *selection,
 
 /* ---- result ---- */
 
-/* Receives an explanation. `variable`: the name of the variable that it is
- * about; NULL if it only follows from other explanations. */
+/* Called with each explanation. `variable`: the name of the variable with the
+ * invalid entry. NULL if the explanation is a consequence of UCX_TLS, and no
+ * entry of the list itself is invalid. */
 typedef void (*explain_cb_t)(const char *variable, const char *text, void *arg);
 
 static void explain_words(const ucp_tl_select_t *selection, explain_cb_t report,
@@ -267,14 +270,16 @@ static void add_reason(const char *variable, const char *text, void *arg)
     ucs_string_buffer_t *strb = arg;
 
     if (variable == NULL) {
-        return; /* An explanation without a variable follows from the others */
+        /* A consequence of other lists, which have their own explanations */
+        return;
     }
     ucs_string_buffer_appendf(strb, "%s%s",
                               (ucs_string_buffer_length(strb) == 0) ? "" : "; ",
                               text);
 }
 
-/* Appends all lists that are set: "UCX_TLS=a and UCX_NET_DEVICES=b leave". */
+/* Appends all lists that the user has set and a verb: "UCX_TLS=a and
+ * UCX_NET_DEVICES=b leave". */
 static void append_settings(const ucp_tl_select_t *selection,
                             ucs_string_buffer_t *strb)
 {
@@ -297,7 +302,7 @@ static void append_settings(const ucp_tl_select_t *selection,
                                                    " leave");
 }
 
-/* Appends the reason why no transport is left although every entry is valid. */
+/* Appends the reason why nothing is selected although every entry is valid. */
 static void append_exclusion(const ucp_tl_select_t *selection,
                              ucs_string_buffer_t *strb)
 {
@@ -344,8 +349,8 @@ static void report_nothing_left(const ucp_tl_select_t *selection)
     ucs_string_buffer_cleanup(&settings);
 }
 
-/* Warns if all transports support only put and get: messages need another
- * transport. */
+/* Warns if no selected transport carries messages: endpoints need one that
+ * does. */
 static void warn_no_messages(const ucp_tl_select_t *selection)
 {
     ucs_string_buffer_t strb;

@@ -56,8 +56,8 @@ static ucp_tl_role_t role_by(const uct_tl_decl_t *tl, const char *text)
     return word.is_aux ? UCP_TL_ROLE_AUXILIARY : UCP_TL_ROLE_ALL;
 }
 
-/* True if the transport only copies within the process: it is a copier
- * (stage/stage.h), and not one of several paths to a peer. */
+/* True if the transport is a copier (stage/stage.h): it copies to and from
+ * memory of a device within the process, and connects to no peer. */
 static int is_copier(const uct_tl_decl_t *tl)
 {
     return (tl->dev_type == UCT_DEVICE_TYPE_ACC) &&
@@ -79,10 +79,10 @@ static int is_named(const ucs_config_allow_list_t *tls, const uct_tl_decl_t *tl)
     return 0;
 }
 
-/* Returns the role of a copier that the list does not name. A list with another
- * transport of its plugin (cuda_ipc) includes it: without the copier the memory
- * is not detected, and data that no other transport can access cannot be
- * sent. */
+/* Returns the role of a copier that UCX_TLS does not name. If UCX_TLS names
+ * another transport of the same plugin (for example cuda_ipc), the copier is
+ * used too: without it the device's memory would not be detected, and data that
+ * no transport can access could not be sent. */
 static ucp_tl_role_t role_of_copier(const ucp_tl_select_t *selection,
                                     const uct_component_decl_t *copier)
 {
@@ -147,8 +147,8 @@ int ucp_tl_select_is_allowed(const ucs_config_allow_list_t *list,
             is_device_named(list, device));
 }
 
-/* Records a device for log messages. If memory is short, messages do not list
- * it. */
+/* Records a device for log messages. If there is no memory, the messages do not
+ * contain the device. */
 static void note_device(ucp_tl_select_t *selection,
                         const uct_tl_resource_desc_t *desc)
 {
@@ -175,7 +175,7 @@ int ucp_tl_select_add_device(ucp_tl_select_t *selection,
                              const uct_tl_resource_desc_t *desc)
 {
     if ((unsigned)desc->dev_type >= UCT_DEVICE_TYPE_LAST) {
-        return 1; /* no device list applies to it */
+        return 1; /* There is no list for devices of this type */
     }
     note_device(selection, desc);
     return ucp_tl_select_is_allowed(

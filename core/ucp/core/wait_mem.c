@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucp_worker_wait_mem(): pauses the processor in a user's loop that watches a
- * memory location. The pause ends when the location is written, or after at
- * most about 100 microseconds, so that events of the worker need not end the
- * pause: the user's loop calls progress next.
+ * ucp_worker_wait_mem(): pauses the processor in a user's loop that waits until
+ * a memory location is written. The pause ends when the location is written, or
+ * after at most about 100 microseconds. An event of the worker does not end the
+ * pause: the user's loop calls progress after this short time anyway.
  */
 #include "ucp/base/worker.h"
 
@@ -16,7 +16,9 @@ enum {
     WAITPKG_LEAF = 7,
     WAITPKG_ECX  = 1 << 5,
     MAX_CYCLES   = 50000,
-    LIGHT_SLEEP  = 1, /* Prefer a short wake-up latency */
+    /* Of two sleep states of the processor, the one with the shorter wake-up
+     * latency */
+    LIGHT_SLEEP  = 1,
 };
 
 static int has_umwait(void)
@@ -50,9 +52,9 @@ static void rest(void *address)
 
 #elif defined(__aarch64__)
 
-/* Waits by WFE: after the exclusive load, a write by another processor to the
- * location wakes this one. The periodic event stream that the kernel enables
- * also wakes it. */
+/* WFE waits for an event. After the exclusive load, a write by another
+ * processor to the location is such an event. The kernel also enables a
+ * periodic event, which limits the wait. */
 static void rest(void *address)
 {
     uint64_t value;

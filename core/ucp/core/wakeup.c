@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sleep and wake-up of a worker: one epoll set contains the event descriptors
- * of its interfaces, and an eventfd that ucp_worker_signal() and other threads
- * write.
+ * Sleep and wake-up of a worker. One epoll set contains the event descriptors
+ * of its interfaces and an eventfd. ucp_worker_signal() writes the eventfd, and
+ * so do other threads that have work for the worker's progress.
  *
  * After ucp_worker_arm() has returned UCS_OK, every event that needs progress
  * makes the set readable. If there was such an event before, the call returns
- * UCS_ERR_BUSY, and the user must call progress before arming again.
+ * UCS_ERR_BUSY, and the user must call progress before the next
+ * ucp_worker_arm().
  */
 #include "ucp/base/idle.h"
 #include "ucp/base/worker.h"
@@ -51,8 +52,8 @@ static ucs_status_t watch(ucp_worker_h worker, int fd)
     return UCS_OK;
 }
 
-/* Adds the interfaces' descriptors to the epoll set. An interface without a
- * descriptor cannot wake the user. */
+/* Adds the interfaces' event descriptors to the epoll set. An interface without
+ * a descriptor cannot wake a thread that waits for the worker. */
 static ucs_status_t watch_ifaces(ucp_worker_h worker)
 {
     ucs_status_t status;
@@ -169,7 +170,8 @@ ucs_status_t ucp_worker_signal(ucp_worker_h worker)
     return UCS_OK;
 }
 
-/* Returns the UCT events that correspond to the user's events. */
+/* Returns the UCT events (UCT_EVENT_*) that must wake the user, according to
+ * the UCP_WAKEUP_* that the user has selected. */
 static unsigned uct_events(const ucp_worker_t *worker)
 {
     unsigned sends = UCP_WAKEUP_RMA | UCP_WAKEUP_AMO | UCP_WAKEUP_TAG_SEND |
@@ -180,7 +182,7 @@ static unsigned uct_events(const ucp_worker_t *worker)
         events |= UCT_EVENT_SEND_COMP;
     }
     if (worker->events & (UCP_WAKEUP_TAG_RECV | UCP_WAKEUP_RX | sends)) {
-        /* replies, which complete sends, are also received */
+        /* Sends may complete with a reply, which is received. */
         events |= UCT_EVENT_RECV;
     }
     return events;
@@ -218,11 +220,12 @@ ucs_status_t ucp_worker_arm(ucp_worker_h worker)
     if (read(worker->signal_fd, &count, sizeof(count)) > 0) {
         status = UCS_ERR_BUSY;
     } else if (!ucs_queue_is_empty(&worker->deferred)) {
-        status = UCS_ERR_BUSY; /* the next progress completes them */
+        status = UCS_ERR_BUSY; /* The next progress completes these sends */
     } else if (ucp_classes_are_busy(worker)) {
         status = UCS_ERR_BUSY;
     } else if (ucp_stage_is_busy(worker->stage)) {
-        status = UCS_ERR_BUSY; /* copiers have no events, they must be polled */
+        /* Copiers (stage/stage.h) have no events: progress must poll them */
+        status = UCS_ERR_BUSY;
     } else {
         status = arm_ifaces(worker);
         if ((status == UCS_OK) && uct_worker_has_oneshots(worker->uct)) {

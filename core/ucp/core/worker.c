@@ -25,8 +25,9 @@
 
 /* ------------------------------------------------------------- creation -- */
 
-/* Sets the name. The default name is unique on a host, because it contains the
- * process id. */
+/* Sets the name and the serial number. The default name is unique among the
+ * workers of the host, because it contains the process id and the serial
+ * number. */
 static void set_name(ucp_worker_h worker, const ucp_worker_params_t *params)
 {
     static unsigned num_made;
@@ -113,7 +114,8 @@ static void cleanup_requests(ucp_worker_h worker)
     ucp_id_table_destroy(worker->request_ids);
 }
 
-/* Opens the interfaces, and creates what depends on them. */
+/* Opens the interfaces, and sets up what depends on them: the copiers
+ * (stage/stage.h) and wake-up. */
 static ucs_status_t open_transports(ucp_worker_h worker,
                                     const ucp_worker_params_t *params)
 {
@@ -154,7 +156,8 @@ err_uct:
     return status;
 }
 
-/* Allocates a worker without resources. Returns NULL if out of memory. */
+/* Allocates a worker and sets the members that need no other resource. Returns
+ * NULL if out of memory. */
 static ucp_worker_h alloc(ucp_context_h context,
                           const ucp_worker_params_t *params)
 {
@@ -229,7 +232,7 @@ err_lock:
     return status;
 }
 
-/* All bits of ucp_worker_params_field in ucp.h. */
+/* All bits of ucp_worker_params_field in this version of ucp.h. */
 enum { ALL_FIELDS = (UCP_WORKER_PARAM_FIELD_CLIENT_ID << 1) - 1 };
 
 ucs_status_t ucp_worker_create(ucp_context_h context,
@@ -258,8 +261,8 @@ ucs_status_t ucp_worker_create(ucp_context_h context,
     return status;
 }
 
-/* Returns an endpoint that does not have both flags FAILED and CLOSING, which
- * ucp_ep_discard() sets; or NULL. */
+/* Returns an endpoint that was not discarded yet, or NULL. ucp_ep_discard()
+ * sets both flags FAILED and CLOSING. */
 static ucp_ep_h any_live_ep(ucp_worker_h worker)
 {
     ucp_ep_h ep;
@@ -273,7 +276,7 @@ static ucp_ep_h any_live_ep(ucp_worker_h worker)
 }
 
 /* Completes all operations under way. The user's callbacks may still use the
- * endpoints: these are in failed state, and reject new operations. */
+ * endpoints, which have failed and reject new operations. */
 static void end_all(ucp_worker_h worker)
 {
     ucp_ep_h ep;
@@ -297,8 +300,8 @@ void ucp_worker_destroy(ucp_worker_h worker)
     ucp_cm_cleanup(worker);
     ucp_wireup_worker_cleanup(worker);
     ucp_worker_close_ifaces(worker);
-    /* Closing the interfaces has completed all operations of the transports,
-     * so that nothing refers to the endpoints any more */
+    /* Closing the interfaces has completed all operations of the transports, so
+     * nothing refers to the endpoints any more. */
     while (!ucs_list_is_empty(&worker->eps)) {
         ucp_ep_destroy_now(ucs_list_head(&worker->eps, struct ucp_ep, link));
     }
@@ -317,9 +320,9 @@ void ucp_worker_destroy(ucp_worker_h worker)
 
 /* ------------------------------------------------------------- progress -- */
 
-/* Progress if there are deferred sends, which the transports have accepted but
- * not sent yet. The transports' progress sends the messages that were deferred
- * before this call; then their requests complete. */
+/* Progress while `deferred` has sends. Their data was copied by the transports,
+ * which send it in their progress. So the requests that were deferred before
+ * this call complete after it. */
 static UCS_F_NOINLINE unsigned progress_deferred(ucp_worker_h worker)
 {
     unsigned count;
@@ -340,8 +343,8 @@ static UCS_F_ALWAYS_INLINE unsigned progress(ucp_worker_h worker)
     return count + uct_worker_progress_inline(worker->uct);
 }
 
-/* Progress of workers that need a lock (UCP_WORKER_FLAG_MT) or count their
- * calls (UCP_WORKER_FLAG_STATS). */
+/* Progress of workers that need a lock (UCP_WORKER_FLAG_MT) or count the calls
+ * of progress (UCP_WORKER_FLAG_STATS). */
 static UCS_F_NOINLINE unsigned progress_watched(ucp_worker_h worker)
 {
     unsigned count;
@@ -366,8 +369,9 @@ unsigned ucp_worker_progress(ucp_worker_h worker)
 
 /* ------------------------------------------------------------- queries -- */
 
-/* Returns the bytes left for a user's header beside UCP's own header, on every
- * interface that carries active messages. */
+/* Returns the maximum length of the user's header of an active message: what
+ * UCP's own headers leave of one message, on every interface that carries
+ * active messages. */
 static size_t max_am_header(ucp_worker_h worker)
 {
     size_t max = SIZE_MAX;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Opens and closes the interfaces of a worker, one for each transport on a
- * device that the context has found, and sets the receive handlers of all
- * classes of operations (base/class.h) on them.
+ * Opens and closes the interfaces of a worker, one for each resource of the
+ * context (a transport on a device). Sets the handlers of the messages of all
+ * classes of operations (base/class.h) on each.
  */
 #include "ucp/base/worker.h"
 
@@ -30,8 +30,8 @@ static ucs_status_t set_handler(ucp_worker_iface_t *wiface,
                                     0);
 }
 
-/* Sets the receive handlers. An interface that supports only put and get needs
- * none. */
+/* Sets the handlers of received messages. An interface that supports only put
+ * and get receives no messages and needs none. */
 static ucs_status_t set_handlers(ucp_worker_iface_t *wiface)
 {
     const uint64_t messages = UCT_IFACE_FLAG_AM_SHORT |
@@ -55,9 +55,9 @@ static ucs_status_t set_handlers(ucp_worker_iface_t *wiface)
     return UCS_OK;
 }
 
-/* Error handler of the interfaces: a transport's endpoint has failed. Finds
- * the UCP endpoint that has it as a lane; the endpoint continues without the
- * lane, or fails. */
+/* Error handler of the interfaces: a transport's endpoint has failed. Finds the
+ * UCP endpoint that has this endpoint as a lane. The UCP endpoint continues
+ * without the lane (wireup/failover.h), or fails. */
 static ucs_status_t lane_failed(void *arg, uct_ep_h uct_ep, ucs_status_t status)
 {
     ucp_worker_iface_t *wiface = arg;
@@ -75,8 +75,8 @@ static ucs_status_t lane_failed(void *arg, uct_ep_h uct_ep, ucs_status_t status)
                                                             UCS_ERR_NO_ELEM;
 }
 
-/* Reads the settings of an interface, and applies what the program has set by
- * ucp_config_modify. */
+/* Reads the settings of a transport from the environment and files. Settings
+ * that the program has made by ucp_config_modify override them. */
 static ucs_status_t read_iface_config(ucp_context_h context,
                                       const ucp_resource_t *resource,
                                       uct_iface_config_t **config_p)
@@ -92,8 +92,9 @@ static ucs_status_t read_iface_config(ucp_context_h context,
     return status;
 }
 
-/* Returns the latency in seconds from the CPUs of the calling thread to the
- * device; see ucp_affinity_begin(). */
+/* Returns the latency in seconds between the device and the CPUs to which the
+ * calling thread is bound (ucp_affinity_begin()). Returns 0 if it is not
+ * known. */
 static double cpu_distance(const ucp_resource_t *resource)
 {
     ucs_sys_dev_distance_t distance;
@@ -155,9 +156,9 @@ static ucs_status_t open_iface(ucp_worker_h worker, unsigned resource_index,
     return UCS_OK;
 }
 
-/* A device that cannot be opened now is skipped, because others may be
- * sufficient. If a setting is invalid, the user must correct it: returns
- * UCS_ERR_INVALID_PARAM; the log names the setting. */
+/* Skips a device that cannot be opened, because others may be sufficient.
+ * Returns UCS_ERR_INVALID_PARAM if a setting is invalid, because the user must
+ * correct it; the log names the setting. */
 ucs_status_t ucp_worker_open_ifaces(ucp_worker_h worker,
                                     const ucp_worker_params_t *params)
 {

@@ -15,7 +15,8 @@ ucs_status_t ucp_dt_create_generic(const ucp_generic_dt_ops_t *ops,
         return UCS_ERR_INVALID_PARAM;
     }
 
-    /* aligned, because the low bits of the handle contain the class */
+    /* Aligned, because the low bits of the handle contain the class of the
+     * datatype. */
     dt = aligned_alloc(16, (sizeof(*dt) + 15) & ~(size_t)15);
     if (dt == NULL) {
         return UCS_ERR_NO_MEMORY;

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ucp_dt_iter_t for all datatypes and memory types: initialization from the
- * user's parameters, packing, unpacking, and the description as a list of
- * blocks (uct_iov_t) for zero-copy.
+ * user's parameters, packing, unpacking, and the description of the data as
+ * blocks of memory (uct_iov_t) for zero-copy.
+ *
+ * Data is "staged" if it is in memory that the processor cannot access, for
+ * example of a GPU. A copier (stage/stage.h) then copies between this memory
+ * and host memory.
  */
 #include "ucp/dt/dt.h"
 
@@ -13,9 +17,9 @@
 
 #include <stdlib.h>
 
-/* Copies of at least this size (bytes) bypass the cache: they do not fit in the
- * share of the cache that a core of a recent processor has, and would only
- * evict other data. */
+/* Data of at least this many bytes is unpacked by stores that bypass the cache:
+ * it does not fit in one core's share of the cache of a recent processor, and
+ * would only evict other data. */
 #define STREAM_MIN ((size_t)8 << 20)
 
 static ucs_status_t iov_init(ucp_dt_iter_t *iter, const ucp_dt_iov_t *iov,
@@ -94,8 +98,8 @@ int ucp_dt_memh_is_plain(ucp_mem_h memh)
                               (memh->mem_type == UCS_MEMORY_TYPE_HOST));
 }
 
-/* True if the handle covers all entries of an iov list. A transfer has one
- * memory handle, which is used for each entry. */
+/* True if the handle covers all entries of an iov list: a transfer uses one
+ * memory handle for all entries. */
 static int covers_list(const ucp_mem_t *memh, const ucp_dt_iter_t *iter)
 {
     size_t i;
@@ -110,10 +114,10 @@ static int covers_list(const ucp_mem_t *memh, const ucp_dt_iter_t *iter)
     return 1;
 }
 
-/* Checks that the memory handle that the user passes covers the buffer, and
- * stores it in the iterator. If the handle is imported, the buffer becomes an
- * ordinary local address, and no handle is stored: the handles of its memory
- * domains are for the addresses of the owner's process. */
+/* Checks that the user's memory handle covers the buffer, and stores the handle
+ * in the iterator. For an imported handle, translates the buffer to a local
+ * address instead and stores no handle, because the registrations of an
+ * imported handle are for the addresses of the owner's process. */
 static ucs_status_t adopt_memh(ucp_context_h context, ucp_dt_iter_t *iter,
                                ucp_mem_h memh)
 {
@@ -137,8 +141,8 @@ static ucs_status_t adopt_memh(ucp_context_h context, ucp_dt_iter_t *iter,
     return status;
 }
 
-/* True if the data is contiguous and neither the user nor a memory domain
- * states another memory type than host. */
+/* True if the data is contiguous, the user has passed neither a memory type nor
+ * a handle, and the cache of memory types knows that it is host memory. */
 static int is_known_host(const ucp_dt_iter_t *iter,
                          const ucp_request_param_t *param)
 {
@@ -172,8 +176,8 @@ ucs_status_t ucp_dt_iter_begin(ucp_worker_h worker, ucp_dt_iter_t *iter,
     return status;
 }
 
-/* Waits for the copy to the host buffer and releases the buffer. The user may
- * free the memory after this. */
+/* Waits until the copy to the host buffer is complete, and releases the buffer.
+ * After this the user may free the memory. */
 static void drop_fetched(ucp_dt_iter_t *iter)
 {
     ucp_stage_frag_t *frag = iter->u.iov.frag;
@@ -182,10 +186,11 @@ static void drop_fetched(ucp_dt_iter_t *iter)
     iter->u.iov.pipe = NULL;
     ucp_stage_frag_settle(frag);
     frag->req = NULL;
+    /* If `done` is not NULL, progress still calls it, and it releases the
+     * buffer. */
     if (frag->done == NULL) {
         ucp_stage_frag_put(frag);
-    } /* Otherwise the callback `done`, which progress still calls, releases
-       * the buffer */
+    }
 }
 
 void ucp_dt_iter_cleanup(ucp_dt_iter_t *iter)
@@ -203,8 +208,8 @@ void ucp_dt_iter_cleanup(ucp_dt_iter_t *iter)
     }
 }
 
-/* Moves an iov iterator to `offset`, forward from the current position, or
- * from the start if `offset` is before it. */
+/* Moves the position of an iov iterator to `offset`: forward from the current
+ * position or, if `offset` is before it, from the start. */
 static void iov_seek(ucp_dt_iter_t *iter, size_t offset)
 {
     size_t left;
@@ -225,7 +230,8 @@ static void iov_seek(ucp_dt_iter_t *iter, size_t offset)
     iter->u.iov.inside = left;
 }
 
-/* Copies a block of memory, by the copier if necessary. */
+/* Copies one contiguous part of the data, by the copier if the memory is
+ * staged. */
 static ucs_status_t chunk_copy(ucp_dt_iter_t *iter, void *memory, void *bytes,
                                size_t length, int unpack)
 {
@@ -237,8 +243,8 @@ static ucs_status_t chunk_copy(ucp_dt_iter_t *iter, void *memory, void *bytes,
     return UCS_OK;
 }
 
-/* Copies between contiguous bytes and the iov entries, from the current
- * position. */
+/* Copies `length` bytes between `flat` and the iov entries, from the current
+ * position, and advances the position. */
 static ucs_status_t iov_copy(ucp_dt_iter_t *iter, void *flat, size_t length,
                              int unpack)
 {
@@ -271,7 +277,8 @@ static ucs_status_t iov_copy(ucp_dt_iter_t *iter, void *flat, size_t length,
     return status;
 }
 
-/* Copies between contiguous bytes and memory at `offset` by a copier. */
+/* Copies between `flat` and staged memory at `offset` of the data, by the
+ * copier. */
 static ucs_status_t staged_copy(ucp_dt_iter_t *iter, size_t offset, void *flat,
                                 size_t length, int unpack)
 {
@@ -284,7 +291,7 @@ static ucs_status_t staged_copy(ucp_dt_iter_t *iter, size_t offset, void *flat,
     return iov_copy(iter, flat, length, unpack);
 }
 
-/* Packs by the user's function. Returns the number of bytes, 0 if that
+/* Packs by the user's function. Returns the number of bytes; 0 if the function
  * failed. */
 static size_t generic_pack(ucp_dt_iter_t *iter, void *dest, size_t length)
 {
@@ -322,8 +329,8 @@ static size_t staged_pack(ucp_dt_iter_t *iter, void *dest, size_t length)
         return length;
     }
     if (iter->u.iov.count > 0) {
-        iov_seek(iter, offset); /* Return to the position before the failed
-                                 * copy */
+        /* Return to the position before the copy that failed */
+        iov_seek(iter, offset);
     }
     return 0;
 }
@@ -351,7 +358,7 @@ size_t ucp_dt_iter_pack(ucp_dt_iter_t *iter, void *dest, size_t max)
         length = staged_pack(iter, dest, length);
         break;
     default:
-        /* a generic datatype may pack fewer bytes than fit */
+        /* A generic datatype may pack fewer bytes than fit. */
         length = generic_pack(iter, dest, length);
         iter->offset += length;
         break;

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucp_dt_iter_t, the position in the user's data: packs the data to bytes, or
- * unpacks bytes to it, for all datatypes and memory types.
+ * Functions on ucp_dt_iter_t (base/dt_iter.h), the position in the user's data:
+ * they pack the data to a row of bytes, or unpack such bytes to it, for all
+ * datatypes and memory types.
+ *
+ * "Staged" memory is memory that the processor cannot access, for example of a
+ * GPU; a copier (stage/stage.h) copies between it and host memory.
  */
 #ifndef UCP_DT_H
 #define UCP_DT_H
@@ -18,19 +22,20 @@
 #include "ucp/base/worker.h"
 #include "ucs/memory/memtype.h"
 
-/** Fields of the parameters by which a buffer may be something else than plain
- *  host bytes. */
+/** Fields of the parameters of an operation. Without any of them, the buffer is
+ *  contiguous bytes in host memory. */
 #define UCP_DT_PARAM_FIELDS \
     (UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_MEMORY_TYPE | \
      UCP_OP_ATTR_FIELD_MEMH)
 
-/** True if `memh` is NULL or its memory is host memory of this process at the
- *  address that the user passes: not imported from another process, and
- *  accessible to the processor. */
+/** True if `memh` is NULL, or if the processor can access its memory at the
+ *  address that the user passes: it is host memory of this process, and not
+ *  imported from another process. */
 int ucp_dt_memh_is_plain(ucp_mem_h memh);
 
-/** True if the operation accesses plain bytes at the user's address, in host
- *  memory. */
+/** True if the user has set neither a datatype nor a memory type, and no memory
+ *  handle for which ucp_dt_memh_is_plain() is false. The buffer is then
+ *  contiguous bytes in host memory, at the address that the user passes. */
 static UCS_F_ALWAYS_INLINE int ucp_dt_is_plain(const ucp_request_param_t *param)
 {
     return ucs_likely(!(param->op_attr_mask & UCP_DT_PARAM_FIELDS)) ||
@@ -39,8 +44,8 @@ static UCS_F_ALWAYS_INLINE int ucp_dt_is_plain(const ucp_request_param_t *param)
             ucp_dt_memh_is_plain(param->memh));
 }
 
-/** Length in bytes if the operation is on contiguous bytes in host memory as
- *  the user describes it, else -1. The length is at most SSIZE_MAX. */
+/** Returns the length in bytes, at most SSIZE_MAX, if the parameters say that
+ *  the buffer is contiguous bytes in host memory. Otherwise returns -1. */
 static UCS_F_ALWAYS_INLINE ssize_t
 ucp_dt_plain_length(size_t count, const ucp_request_param_t *param)
 {
@@ -69,8 +74,9 @@ ucp_dt_plain_length(size_t count, const ucp_request_param_t *param)
     return (ssize_t)length;
 }
 
-/** True if the memory is known to be host memory without a query of the memory
- *  domains: always in a context without copiers. Hot path. */
+/** True if the buffer is known to be in host memory, so that the memory domains
+ *  need not be asked for its type. Always true in a context without copiers.
+ *  Hot path. */
 static UCS_F_ALWAYS_INLINE int ucp_dt_is_known_host(ucp_worker_h worker,
                                                     const void *buffer)
 {
@@ -80,53 +86,57 @@ static UCS_F_ALWAYS_INLINE int ucp_dt_is_known_host(ucp_worker_h worker,
 
 /**
  * Initializes an iterator over host memory. `unpack`: non-zero for a receive.
- * Returns UCS_ERR_INVALID_PARAM if the datatype is invalid (strided datatypes
- * have a class number, but the API cannot describe them) or if its size
- * overflows. The state of a generic datatype is opaque and may be NULL.
+ * Returns UCS_ERR_INVALID_PARAM if the size of the data overflows, or if the
+ * datatype is not contiguous, iov or generic. The state that a generic
+ * datatype's start function returns is opaque and may be NULL.
  */
 ucs_status_t ucp_dt_iter_init(ucp_dt_iter_t *iter, void *buffer, size_t count,
                               ucp_datatype_t datatype, int unpack);
 
-/** As ucp_dt_iter_init(), for an operation of the user: with its datatype,
- *  memory handle and memory type. Also returns the errors of
+/** As ucp_dt_iter_init(), for an operation of the user: takes the datatype, the
+ *  memory handle and the memory type from `param`. Also returns the errors of
  *  ucp_mem_find_buffer and ucp_stage_adopt. */
 ucs_status_t ucp_dt_iter_begin(ucp_worker_h worker, ucp_dt_iter_t *iter,
                                void *buffer, size_t count,
                                const ucp_request_param_t *param, int unpack);
 
-/** True if the data is being copied to a host buffer in the background, or has
- *  been: it may be packed only when that copy is complete. */
+/** True if the data is staged and all of it was copied to a host buffer, or is
+ *  being copied there in the background. The data must not be packed before
+ *  that copy is complete. */
 static inline int ucp_dt_iter_is_fetched(const ucp_dt_iter_t *iter)
 {
     return (iter->dt_class == UCP_DT_CLASS_STAGED) &&
            (iter->u.iov.count == 0) && iter->fetched;
 }
 
-/** Cleans up an iterator: calls `finish` of a generic datatype, and waits for
- *  copies of staged memory. */
+/** Ends the use of an iterator: calls `finish` of a generic datatype; for
+ *  staged memory, waits until the copies in flight are complete. */
 void ucp_dt_iter_cleanup(ucp_dt_iter_t *iter);
 
-/** Packs at most `max` bytes from the current position, advances, and returns
- *  the number of bytes. If bytes are left, the result 0 means that packing
- *  failed. */
+/** Packs at most `max` bytes from the current position, advances the position,
+ *  and returns the number of bytes. A result of 0 means that packing failed,
+ *  unless the position is at the end of the data. */
 size_t ucp_dt_iter_pack(ucp_dt_iter_t *iter, void *dest, size_t max);
 
-/** As ucp_dt_iter_pack(), but calls a generic datatype again until `max` bytes
- *  are packed, no bytes are left, or it fails. */
+/** As ucp_dt_iter_pack(), but calls it until `max` bytes are packed, the data
+ *  ends, or packing fails: a generic datatype may pack fewer bytes than fit. */
 size_t ucp_dt_iter_pack_all(ucp_dt_iter_t *iter, void *dest, size_t max);
 
-/** Unpacks bytes at `offset` of the packed data; the caller has checked that
- *  they fit. Errors are those of the generic datatype or the copier. */
+/** Unpacks `length` bytes, which are at `offset` of the packed data; the caller
+ *  has checked that they are within the data's length. Returns the errors of
+ *  the generic datatype or the copier. */
 ucs_status_t ucp_dt_iter_unpack(ucp_dt_iter_t *iter, size_t offset,
                                 const void *src, size_t length);
 
-/** As ucp_dt_iter_unpack(), for parts of the data that arrive in order. The
- *  copies of earlier parts may continue after the call: they are complete, and
- *  their errors are returned, when the call with the last byte returns. */
+/** As ucp_dt_iter_unpack(), for parts of the data that arrive in order. For
+ *  staged memory the copy of a part may continue after the call. The call for
+ *  the last part returns when all copies are complete, with the first error of
+ *  any. */
 ucs_status_t ucp_dt_iter_unpack_next(ucp_dt_iter_t *iter, size_t offset,
                                      const void *src, size_t length);
 
-/** As ucp_dt_iter_unpack() at offset 0. Hot path for few contiguous bytes. */
+/** As ucp_dt_iter_unpack() at offset 0. Hot path for at most 64 contiguous
+ *  bytes. */
 static UCS_F_ALWAYS_INLINE ucs_status_t
 ucp_dt_iter_unpack_small(ucp_dt_iter_t *iter, const void *src, size_t length)
 {
@@ -138,22 +148,23 @@ ucp_dt_iter_unpack_small(ucp_dt_iter_t *iter, const void *src, size_t length)
 }
 
 /**
- * Describes the data from the current position, at most `max` bytes in at most
- * `max_iov` blocks of memory, without advancing. Not for generic datatypes.
- * Only a transport that can access staged memory may use its blocks: see
- * ucp_lane_reaches(). Returns the number of blocks; *length_p is their total
- * length.
+ * Describes at most `max` bytes from the current position as at most `max_iov`
+ * blocks of memory in `iov`. The position does not change. Not for generic
+ * datatypes. For staged memory, only a transport that can access this memory
+ * may use the blocks, see ucp_lane_reaches(). Returns the number of blocks;
+ * *length_p is their total length.
  */
 size_t ucp_dt_iter_iov(const ucp_dt_iter_t *iter, size_t max, uct_iov_t *iov,
                        size_t max_iov, uct_mem_h memh, size_t *length_p);
 
-/** Advances by `length` bytes. Not for generic datatypes. */
+/** Advances the position by `length` bytes. Not for generic datatypes. */
 void ucp_dt_iter_advance(ucp_dt_iter_t *iter, size_t length);
 
-/** Returns to the start. Not for generic datatypes. */
+/** Sets the position to the start of the data. Not for generic datatypes. */
 void ucp_dt_iter_rewind(ucp_dt_iter_t *iter);
 
-/** Calls ucp_dt_iter_cleanup() if the class of the data needs it. Hot path. */
+/** Calls ucp_dt_iter_cleanup() if the class of the data needs it: generic or
+ *  staged. Hot path. */
 static UCS_F_ALWAYS_INLINE void ucp_dt_iter_finish(ucp_dt_iter_t *iter)
 {
     if (ucs_unlikely(iter->dt_class >= UCP_DT_CLASS_GENERIC)) {

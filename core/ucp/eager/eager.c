@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the eager protocols of tagged messages, active messages and streams
- * share: the sizes for which they are candidates, their costs, and the sends
- * of one message by am_short, am_bcopy or am_zcopy.
+ * share: the sizes for which they are candidates, their costs, and sending one
+ * message by am_short, am_bcopy or am_zcopy.
  */
 #include "ucp/eager/eager.h"
 
@@ -12,8 +12,8 @@
 #include "ucs/debug/log.h"
 #include "uct/base/md.h"
 
-/* Limits the range of a protocol to sizes below the user's rendezvous
- * threshold, if it is set. Returns zero if no size is left. */
+/* Limits the range of sizes of an eager protocol to sizes below
+ * UCX_RNDV_THRESH, if the user has set it. Returns zero if no size is left. */
 static unsigned limit(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {
     if ((query->rndv_thresh != SIZE_MAX) &&
@@ -26,8 +26,8 @@ static unsigned limit(const ucp_proto_query_t *query, ucp_proto_range_t *range)
     return range->min <= range->max;
 }
 
-/* As limit(), for protocols that copy: sizes are also below the user's
- * threshold of zero-copy. */
+/* As limit(), for protocols that copy the data: the sizes must also be below
+ * UCX_ZCOPY_THRESH, if the user has set it and zero-copy is possible. */
 static unsigned limit_copy(const ucp_proto_query_t *query,
                            ucp_proto_range_t *range)
 {
@@ -80,9 +80,10 @@ unsigned ucp_eager_query_bcopy(const ucp_proto_query_t *query,
     return limit_copy(query, range);
 }
 
-/* Returns the maximum length of the data of a zero-copy message, 0 if it is not
- * supported. Data with more iov entries than the transport accepts is sent as a
- * buffered copy, and must fit into one. */
+/* Returns the maximum length of the data of a message by zero-copy; 0 if
+ * zero-copy is not supported. Data that is not contiguous may have more iov
+ * entries than the transport accepts. It is then sent by buffered copy, so it
+ * must also fit in a message of that kind. */
 static size_t max_zcopy(const ucp_proto_query_t *query,
                         const ucp_eager_own_t *own)
 {
@@ -129,8 +130,8 @@ size_t ucp_eager_max(const ucp_proto_query_t *query, const ucp_eager_own_t *own)
     size_t copied = max_bcopy(query, own);
     size_t zcopy  = max_zcopy(query, own);
 
-    /* For sizes between a buffered copy's maximum and this threshold there
-     * would be no eager protocol. */
+    /* Zero-copy is not used below this threshold: for sizes between the maximum
+     * of a buffered copy and the threshold there would be no eager protocol. */
     if ((query->zcopy_thresh != SIZE_MAX) &&
         (query->zcopy_thresh > copied + 1)) {
         return copied;
@@ -157,8 +158,9 @@ static void fetched(ucp_stage_frag_t *frag)
     ucp_request_t *req = frag->req;
 
     frag->done = NULL;
-    if (req == NULL) { /* The request has completed in the meantime, for
-                        * example by a failure of its endpoint */
+    /* The request has completed in the meantime, for example because its
+     * endpoint has failed */
+    if (req == NULL) {
         ucp_stage_frag_put(frag);
     } else {
         ucp_ep_copied(req->send.ep);
@@ -248,15 +250,15 @@ ucs_status_ptr_t ucp_eager_deferred(ucp_ep_h ep, size_t length,
     ucp_request_t *req;
 
     if (param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL) {
-        /* Completion at once means for the user that the buffer is reusable,
-         * which is the case */
+        /* The user wants completion in this call. Completion means that the
+         * buffer can be reused, which is the case. */
         return NULL;
     }
 
     req = ucp_request_get(ep->worker, param);
     if (req == NULL) {
-        /* The message will be sent, and the buffer is reusable. Without memory
-         * for a request, only the notification of the completion is lost. */
+        /* The message will be sent, and the buffer can be reused. Without
+         * memory for a request, report the completion now. */
         return NULL;
     }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ucp_learn_entry_t: what is learnt for the endpoints of one configuration and
- * one operation, by class of sizes (entry.h). Finds the methods that are
- * possible, and those that are expected to be far slower than the selected
- * one. */
+ * one operation, by class of sizes (entry.h). Finds out which methods are
+ * possible, and which are expected to be far slower than the selected one.
+ * learn.h explains "trial". */
 #include "ucp/learn/entry.h"
 
 #include "ucp/learn/live.h"
@@ -12,12 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many smaller classes of sizes are searched for earlier results: sizes
- * down to a sixteenth */
+/* How many smaller classes of sizes are searched for earlier results. Each
+ * class has half the size of the next one: 4 classes are sizes down to a
+ * sixteenth */
 enum { NEAR_CLASSES = 4 };
 
-/* The first trial of a method is postponed if it is expected to take this many
- * times longer than the selected one. */
+/* The first trial of a method is postponed if the method is expected to take
+ * more than this many times as long as the selected one. */
 #define FAR_SLOWER 2.5
 
 static int is_rma(ucp_op_t op)
@@ -89,9 +90,9 @@ unsigned ucp_learn_size_class(size_t length)
                log - UCP_LEARN_MIN_LOG;
 }
 
-/* If the protocol of the candidate supports all sizes of the class, from
- * `first` to `last`, adds its method to *methods_p and its estimated time to
- * `times`. */
+/* If the protocol of the candidate supports all sizes from `first` to `last`
+ * bytes, adds its method to *methods_p and its estimated time in seconds for
+ * `first` bytes to `times`. */
 static void add_candidate(const ucp_proto_candidate_t *candidate, size_t first,
                           size_t last, unsigned *methods_p, double *times)
 {
@@ -104,14 +105,15 @@ static void add_candidate(const ucp_proto_candidate_t *candidate, size_t first,
 }
 
 /* Returns the methods by which the data of a rendezvous can be moved for all
- * sizes of a class (bits by UCP_LEARN_*), and their estimated times for its
- * smallest size. The times are also used for put and get, which move data in
- * the same ways. */
+ * sizes of a class (bits by UCP_LEARN_*). Sets `times` to their estimated times
+ * in seconds for the smallest size of the class, 0 if a method is not possible.
+ * The caller also uses these times for put and get, which move data in the same
+ * ways. */
 static unsigned possible_methods(const ucp_learn_entry_t *entry, unsigned class,
                                  double times[UCP_LEARN_METHODS])
 {
     const size_t first      = (size_t)1 << (class + UCP_LEARN_MIN_LOG);
-    /* the last class has all longer transfers */
+    /* The last class contains all longer transfers. */
     const size_t last       = (class + 1 < UCP_LEARN_CLASSES) ? 2 * first - 1 :
                                                                 SIZE_MAX;
     ucp_proto_query_t query = {
@@ -135,8 +137,8 @@ static unsigned possible_methods(const ucp_learn_entry_t *entry, unsigned class,
     return methods;
 }
 
-/* Returns the methods (bits) that take more than FAR_SLOWER times as long as
- * method `than`. */
+/* Returns the methods (bits by UCP_LEARN_*) that take more than FAR_SLOWER
+ * times as long as the method `than`. `times`: 0 if unknown. */
 static unsigned far_slower(const double *times, unsigned than)
 {
     unsigned methods = 0;
@@ -151,9 +153,9 @@ static unsigned far_slower(const double *times, unsigned than)
 }
 
 /* Postpones the first trials of methods that are far slower than the selected
- * one by the estimates, or by results for smaller transfers: a trial of a
- * method that is ten times slower, with messages of 16 MiB, takes as long as a
- * hundred messages. */
+ * one by the estimates, or by results for the next smaller class that has any.
+ * A trial of a method that is ten times slower, with messages of 16 MiB, would
+ * take as long as a hundred messages. */
 static void postpone(const ucp_learn_entry_t *entry, ucp_learn_load_t load,
                      unsigned class, const double *estimates)
 {

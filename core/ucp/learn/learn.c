@@ -10,26 +10,28 @@
 
 #include <string.h>
 
-/* Limit of ucp_learn_noise(): with more noise than this, a method that is
- * clearly faster would not be selected. */
+/* Limit of ucp_learn_noise(). With a larger value, a method that is clearly
+ * faster would not be selected. */
 #define MAX_NOISE 0.3
 
-/* A sample is odd if it differs from the median by more than this, or by more
- * than three times the noise. Several odd samples in the same direction mean
- * that the conditions have changed. */
+/* A sample is odd if it differs from ucp_learn_time() by more than this
+ * fraction, and by more than three times the noise. Several odd samples in the
+ * same direction mean that the conditions have changed. */
 #define MIN_CHANGE 0.25
 
-/* A trial ends early if the method takes this many times as long as the
- * selected one. */
+/* A trial ends early if the method takes more than this many times as long as
+ * the selected one. */
 #define HOPELESS 2.0
 
-/* Part of the time of all transfers that trials may add. Each of the methods
- * that are not selected gets an equal share of it. */
+/* Limit of the time that trials add, as a fraction of the time of all
+ * transfers. Each method that is not selected gets an equal share of it. */
 #define MAX_COST        0.01
 #define MAX_GAP_BY_COST 1e6
 
+/* The plan for transfers that are alone. The first units are skipped, because
+ * code and data are not in the caches yet. */
 const ucp_learn_plan_t ucp_learn_plan_alone = {
-    .skip      = 4, /* code and data are not in the caches yet */
+    .skip      = 4,
     .warm      = 2,
     .timed     = 4,
     .cost      = 6,
@@ -39,9 +41,9 @@ const ucp_learn_plan_t ucp_learn_plan_alone = {
     .advantage = 0.05,
 };
 
-/* A series itself begins with transfers that are not timed
- * (ucp_timing_series()): `warm` and `skip` are 0. A trial takes only one
- * sample, so that its noise is not known: the advantage must be larger. */
+/* The plan for series. A series itself begins with transfers that are not timed
+ * (ucp_timing_series()), so `warm` and `skip` are 0. A trial has only one
+ * sample, so the noise of the method is not known and `advantage` is larger. */
 const ucp_learn_plan_t ucp_learn_plan_series = {
     .skip      = 0,
     .warm      = 0,
@@ -145,15 +147,15 @@ void ucp_learn_postpone(ucp_learn_t *learn, unsigned methods)
 
 /* ---------------------------------------------------------- what is next -- */
 
-/* Returns the number of units until a method's trial is due; 0 or less if it
- * is due now. */
+/* Returns the number of units until a method's trial is due; 0 or negative if
+ * it is due. */
 static int32_t remaining(const ucp_learn_t *learn, unsigned index)
 {
     return (int32_t)(learn->method[index].due - learn->count);
 }
 
-/* Returns the method whose trial is due for the longest time, or
- * UCP_LEARN_NONE. */
+/* Returns the method whose trial is overdue by most units, or UCP_LEARN_NONE if
+ * none is due. */
 static unsigned find_due(const ucp_learn_t *learn)
 {
     unsigned due = UCP_LEARN_NONE;
@@ -175,8 +177,8 @@ static void forget(ucp_learn_method_t *method)
     method->next  = 0;
 }
 
-/* Starts a trial: the method's old samples are dropped. For the selected
- * method, one more sample is enough if it has samples. */
+/* Starts a trial and drops the method's older samples. But if the method is the
+ * selected one and has samples, the trial adds one sample to them. */
 static void start_trial(ucp_learn_t *learn, unsigned method)
 {
     learn->trial = (uint8_t)method;
@@ -233,8 +235,8 @@ static void add(ucp_learn_method_t *method, float sample)
     }
 }
 
-/* Called when the conditions have changed: what is known of the methods that
- * are not selected may be wrong, so their trials are due at once. */
+/* Called when the selected method has become slower: the samples of the other
+ * methods may be invalid, too, so their trials are due at once. */
 static void try_others(ucp_learn_t *learn)
 {
     unsigned i;
@@ -247,8 +249,9 @@ static void try_others(ucp_learn_t *learn)
     }
 }
 
-/* Stores a sample of the selected method. An odd sample is ignored, but if
- * several of them follow each other, they replace the earlier samples. */
+/* Stores a sample of the selected method. An odd sample is not used at first;
+ * but UCP_LEARN_ODD of them in a row, all slower or all faster, replace the
+ * earlier samples. */
 static void watch(ucp_learn_t *learn, float sample)
 {
     ucp_learn_method_t *method = &learn->method[learn->best];
@@ -280,8 +283,10 @@ static void watch(ucp_learn_t *learn, float sample)
     }
 }
 
-/* Selects the tried method if its advantage exceeds the noise. The noise of
- * several samples together is about half of that of one sample. */
+/* Called after a trial of the method `index`: selects it if it is faster than
+ * the selected one by more than the noise. That is a quarter of the sum of both
+ * methods' noise: half of their mean, because the noise of several samples
+ * together is about half of that of one sample. */
 static void decide(ucp_learn_t *learn, unsigned index)
 {
     double noise = ucp_learn_noise(learn, index) +
@@ -295,8 +300,10 @@ static void decide(ucp_learn_t *learn, unsigned index)
     }
 }
 
-/* Sets when the next trial of a method is due. The second trial follows soon,
- * whatever it costs, because the first one may have been disturbed. */
+/* Sets when the next trial of a method is due. The second trial of a method
+ * follows soon, even if it takes much time, because the first one may have been
+ * disturbed. Later trials of a slow method are so rare that they add at most
+ * MAX_COST to the time of all transfers. */
 static void schedule(ucp_learn_t *learn, unsigned index)
 {
     ucp_learn_method_t *method = &learn->method[index];

@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which of a few methods is the fastest, learnt from timed transfers. This code
- * uses neither endpoints nor clocks. The caller keeps one ucp_learn_t for each
- * kind of transfer (about the same size, to the same kind of peer) and measures
- * the transfers that are to be timed.
+ * Finds the fastest of a few methods to transfer data, from timed transfers.
+ * This code uses neither endpoints nor clocks. The caller keeps one ucp_learn_t
+ * for each kind of transfer (about the same size, to the same kind of peer) and
+ * measures the transfers that this code wants to be timed.
  *
  *   ucp_learn_next() --method, timed?--> the caller transfers
  *         ^                                    | seconds per byte
  *         '------ ucp_learn_result() <---------' or ucp_learn_drop()
  *
- * The time of a method is a low quantile of its samples: interrupts, other
- * processes and late peers make a transfer slower, nothing makes it faster. A
- * trial of a method is several transfers in a row. The first of them are not
- * timed, because code and data of the method are not in the caches yet. Another
- * method is selected if it is faster by more than the noise. Trials of the
- * methods that are not selected become exponentially rarer. The selected method
- * is timed from time to time; if it has become slower, the other methods are
- * tried again.
+ * A unit is what one call of ucp_learn_next() is for: one transfer, or, if
+ * transfers follow each other so that several are in flight, a series of such
+ * transfers by one method (timing.h). A sample is the time of a timed unit. A
+ * trial is a row of units by one method, of which the first ones are not timed,
+ * because code and data of the method are not in the caches yet. A plan
+ * (ucp_learn_plan_t) says how many units a trial has, and how many units pass
+ * until it is repeated.
  *
- * The unit is one transfer, or a series of transfers that are in flight
- * together: the plan says how many units a trial takes, and how often it is
- * repeated.
+ * The time of a method is a low quantile of its samples: interrupts, other
+ * processes and late peers make a transfer slower, nothing makes it faster.
+ * Another method is selected if it is faster by more than the noise. Trials of
+ * the methods that are not selected become exponentially rarer. The selected
+ * method is timed from time to time; if it has become slower, the other methods
+ * are tried again.
  */
 #ifndef UCP_LEARN_H
 #define UCP_LEARN_H
@@ -29,98 +31,115 @@
 
 /** Why a method is selected. */
 typedef enum {
-    UCP_LEARN_ESTIMATED,    /**< By costs; no other one is timed yet */
-    UCP_LEARN_FASTEST,      /**< The fastest of those that are timed */
-    UCP_LEARN_WITHIN_NOISE, /**< Another one is faster, but not by more than the
-                             *   noise */
+    UCP_LEARN_ESTIMATED, /**< By cost: no other method has samples yet */
+    /** It is the fastest of the methods that have samples */
+    UCP_LEARN_FASTEST,
+    /** Another method is faster, but not by more than the noise */
+    UCP_LEARN_WITHIN_NOISE,
     UCP_LEARN_REASONS,
 } ucp_learn_reason_t;
 
 enum {
     UCP_LEARN_MAX_METHODS = 4,
-    UCP_LEARN_SAMPLES     = 7, /**< Samples kept for each method */
-    UCP_LEARN_ODD         = 4, /**< After this many odd samples in a row, see
-                                *   `odd`, the old samples are invalid */
+    UCP_LEARN_SAMPLES     = 7, /**< Number of samples kept for each method */
+    /** If this many samples of the selected method in a row are odd (see
+     *  `odd`), they replace its older samples */
+    UCP_LEARN_ODD         = 4,
     UCP_LEARN_NONE        = 0xff,
 };
 
-/** How often methods are tried. All numbers except `advantage` are units:
- *  transfers, or series of transfers. */
+/** How often methods are tried. All numbers except `advantage` and `cost` are
+ *  numbers of units (see above). */
 typedef struct ucp_learn_plan {
-    uint8_t skip;     /**< Units before the first trial */
-    uint8_t warm;     /**< Units of a trial that are not timed, at its start */
-    uint8_t timed;    /**< Units of a trial that are timed, after the others */
-    uint8_t cost;     /**< Units by which the time of a trial is counted */
-    uint8_t watch;    /**< Units between two samples of the selected method */
-    uint16_t min_gap; /**< Units between the first two trials of a method */
-    uint16_t max_gap; /**< Units between trials, at most, if a trial costs
-                       *   little time */
-    double advantage; /**< Another method is selected only if it is faster by
-                       *   more than this part of the time */
+    uint8_t skip; /**< Units before the first trial */
+    uint8_t warm; /**< Units at the start of a trial that are not timed */
+    /** Units of a trial that are timed, after the `warm` ones */
+    uint8_t timed;
+    /** Duration of a trial, in multiples of the time of one unit by the tried
+     *  method. The longer a trial takes, the rarer it is */
+    uint8_t cost;
+    uint8_t watch; /**< Units between two samples of the selected method */
+    /** Units between the first and the second trial of a method */
+    uint16_t min_gap;
+    /** Maximum number of units between two trials; exceeded only if trials of
+     *  the method take so much time that they must be rarer */
+    uint16_t max_gap;
+    /** Minimum advantage: another method is selected only if the time of the
+     *  selected one exceeds the time of the other by more than this fraction */
+    double advantage;
 } ucp_learn_plan_t;
 
-/** The plans for transfers that are alone (a unit is a transfer) and for
+/** The plans for transfers that are alone (a unit is one transfer) and for
  *  transfers that are in flight together (a unit is a series). */
 extern const ucp_learn_plan_t ucp_learn_plan_alone;
 extern const ucp_learn_plan_t ucp_learn_plan_series;
 
 typedef struct ucp_learn_method {
-    float samples[UCP_LEARN_SAMPLES]; /**< Seconds per byte; a ring buffer */
-    uint8_t count;                    /**< Valid samples */
+    float samples[UCP_LEARN_SAMPLES]; /**< In seconds per byte; a ring buffer */
+    uint8_t count;                    /**< Number of valid samples */
     uint8_t next;                     /**< Index for the next sample */
-    uint8_t drops;                    /**< Trials in a row that ended by
-                                       *   ucp_learn_drop(); limited to 8 */
-    uint32_t gap;                     /**< Units between two trials */
-    uint32_t due;                     /**< Value of ucp_learn::count at which
-                                       *   the next trial starts */
+    /** Number of trials in a row that ended by ucp_learn_drop(), at most 8 */
+    uint8_t drops;
+    /** Units between the next trial and the one after it; doubled after each
+     *  trial */
+    uint32_t gap;
+    /** Value of ucp_learn::count at which the next trial is due */
+    uint32_t due;
 } ucp_learn_method_t;
 
 typedef struct ucp_learn {
     const ucp_learn_plan_t *plan;
-    uint8_t methods; /**< Bit map of the possible methods */
+    uint8_t methods; /**< Bit map of the methods that are possible */
     uint8_t best;    /**< The selected method */
-    uint8_t trial;   /**< The method that is tried, or UCP_LEARN_NONE */
-    uint8_t left;    /**< Units that the trial still needs */
-    uint8_t timing;  /**< The result of a timed unit is outstanding */
+    /** The method whose trial is under way, or UCP_LEARN_NONE */
+    uint8_t trial;
+    uint8_t left; /**< Units that the trial still has */
+    /** 1: a unit is being timed, and its result was not reported yet */
+    uint8_t timing;
     uint8_t num_odd; /**< Number of valid entries of odd[] */
-    /** The last samples of `best`, if all of them differed from the median by
-     *  more than the noise, in one direction */
+    /** The latest samples of `best`, if all of them are odd: they differ from
+     *  ucp_learn_time() by far more than the noise, all in the same
+     *  direction */
     float odd[UCP_LEARN_ODD];
-    uint32_t count;                  /**< Units so far; may wrap around */
-    struct ucs_stats_record *record; /**< Record among the counters, see
-                                      *   live.h; or NULL */
+    /** Calls of ucp_learn_next(); may wrap around */
+    uint32_t count;
+    /** The record in which other processes see these results (live.h); NULL if
+     *  there is none */
+    struct ucs_stats_record *record;
     ucp_learn_method_t method[UCP_LEARN_MAX_METHODS];
 } ucp_learn_t;
 
-/** `methods`: bit map of possible methods. `first`: selected until samples
- *  exist. */
+/** Initializes the search. `methods`: bit map of the possible methods. `first`:
+ *  the method that is selected until samples exist. */
 void ucp_learn_init(ucp_learn_t *learn, const ucp_learn_plan_t *plan,
                     unsigned methods, unsigned first);
 
 /** Postpones the first trials of methods that are expected to be far slower
- *  than the best one. `methods`: bit map. */
+ *  than the selected one. `methods`: bit map of these methods. */
 void ucp_learn_postpone(ucp_learn_t *learn, unsigned methods);
 
-/** Returns the method of the next unit. If *timed_p is set, that unit shall be
- *  timed, and no other unit is timed until its result is reported. */
+/** Returns the method of the next unit. If *timed_p is set, the caller shall
+ *  time this unit. No other unit is timed until ucp_learn_result() or
+ *  ucp_learn_drop() is called for it. */
 unsigned ucp_learn_next(ucp_learn_t *learn, int *timed_p);
 
-/** Reports the result of the unit that was to be timed. */
+/** Reports the time of the unit that was to be timed. */
 void ucp_learn_result(ucp_learn_t *learn, double seconds_per_byte);
 
-/** Reports that the unit that was to be timed has no result: its trial ends,
+/** Reports that the unit that was to be timed has no valid time. Its trial ends
  *  and is repeated soon. */
 void ucp_learn_drop(ucp_learn_t *learn);
 
-/** Returns the time per byte of a method in seconds: the value below which a
- *  third of its samples are. Returns 0 without samples. */
+/** Returns the time of a method in seconds per byte: about a third of its
+ *  samples are smaller. Returns 0 if the method has no samples. */
 double ucp_learn_time(const ucp_learn_t *learn, unsigned method);
 
-/** Returns the spread of a method's samples, without the slowest third,
- *  relative to ucp_learn_time(). */
+/** Returns the range of a method's samples, without the slowest third, as a
+ *  fraction of ucp_learn_time(); at most 0.3. Returns 0 if there are fewer than
+ *  two samples. */
 double ucp_learn_noise(const ucp_learn_t *learn, unsigned method);
 
-/** Returns why `best` is selected. */
+/** Returns why the method `best` is selected. */
 ucp_learn_reason_t ucp_learn_reason(const ucp_learn_t *learn);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is learnt about the fastest method, as records among the counters that
- * other processes can read (live.h). */
+/* Writes what is learnt about the fastest method to records among the counters,
+ * which other processes can read (live.h). */
 #include "ucp/learn/live.h"
 
 #include "ucp/stats/stats.h"

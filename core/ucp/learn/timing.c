@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Times transfers of the user, alone or in series, and sends probes, whose
- * answers contain the time at which the data had reached the peer
- * (timing.h). */
+/* Times transfers of the user, alone or in series (see timing.h), and sends the
+ * PROBE messages, whose answers contain the time at which the data had reached
+ * the peer. */
 #include "ucp/learn/timing.h"
 
 #include "ucp/base/ids.h"
@@ -15,28 +15,29 @@
 
 #include <string.h>
 
-/* Transfers of a series: those of its warm-up, and bytes and transfers of each
- * half. */
+/* Limits of the number of transfers in the warm-up (..._WARM) and in each half
+ * (..._HALF) of a series. HALF_BYTES: minimum number of bytes in a half. */
 enum {
     MIN_WARM   = 2,
     MAX_WARM   = 64,
     HALF_BYTES = 262144,
     MIN_HALF   = 4,
-    /* Minimum transfers of a half if each has LARGE bytes or more */
+    /* Minimum number of transfers in a half if each has LARGE bytes or more */
     LARGE_HALF = 2,
     LARGE      = 2 << 20,
     MAX_HALF   = 16,
 };
 
-/* A result of fewer seconds per byte is an error of measurement: it is
+/* A result of fewer seconds per byte (500 GB/s) is an error of measurement and
  * ignored. */
 #define MIN_TIME 2e-12
 
-/* Two requests of a series complete together if the time between them is less
- * than this part of the time of a transfer. */
+/* Two requests of a series count as completed together if the time between them
+ * is less than this fraction of the time of one transfer. */
 #define TOGETHER 0.2
 
-/* Limit of the ratio between the times of both halves of a series. */
+/* A series has no result if one half takes more than this many times as long as
+ * the other one (with exceptions, see report_series()). */
 #define MAX_RATIO 1.7
 
 void ucp_timing_drop(ucp_timing_t *timing)
@@ -71,8 +72,8 @@ static void show_change(const ucp_timing_t *timing, unsigned before)
     }
 }
 
-/* Reports to learn.c that the transfer of `length` bytes took `seconds`, and
- * ends the timing. An impossible result is dropped. */
+/* Reports to learn.c that `length` bytes took `seconds`, and ends the timing.
+ * If that is impossibly fast, the timing has no result. */
 static void report(ucp_timing_t *timing, double seconds, size_t length)
 {
     ucp_learn_t *learn = timing->learn;
@@ -90,10 +91,10 @@ static void report(ucp_timing_t *timing, double seconds, size_t length)
     memset(timing, 0, sizeof(*timing));
 }
 
-/* Seconds to add to the measured time of a transfer that is alone. In a
- * rendezvous by get, the request completes when a message of the receiver
- * arrives, after the transfer: negative. After a put, a message still has to
- * reach the receiver: positive. */
+/* Returns the seconds to add to the measured time of a transfer that is alone.
+ * In a rendezvous by get, the request completes when a message of the receiver
+ * has arrived, which is after the transfer: negative. In a rendezvous by put, a
+ * message to the receiver follows the data: positive. */
 static double message_latency(const ucp_timing_t *timing)
 {
     double latency = ucp_ep_config_am(timing->ep->config)->cost_bcopy.latency;
@@ -112,10 +113,10 @@ static double seconds_between(ucs_time_t first, ucs_time_t second)
     return 1e-9 * (double)(int64_t)(second - first);
 }
 
-/* Reports the result of a series whose three marks have their times. If the
- * first half took much longer, the peer may have been busy with data of
- * requests before the series, which were complete here: then only the second
- * half counts, unless some of its requests completed together. */
+/* Reports the result of a series when the times of its three marks are known.
+ * If the first half took much longer, the peer may have been busy with data of
+ * earlier requests, which were already complete in this process. Then only the
+ * second half counts, unless many of the requests completed together. */
 static void report_series(ucp_timing_t *timing)
 {
     const ucp_mark_t *marks = timing->marks;
@@ -136,8 +137,8 @@ static void report_series(ucp_timing_t *timing)
     }
 }
 
-/* Called when the time is known at which the transfer of a mark ended. After
- * the last mark, the result is reported. */
+/* Called when the time is known at which the transfer of a mark ended. If all
+ * marks have their times, reports the result. */
 static void ended(ucp_timing_t *timing, ucp_mark_t *mark, ucs_time_t time)
 {
     unsigned i;
@@ -159,8 +160,8 @@ static void ended(ucp_timing_t *timing, ucp_mark_t *mark, ucs_time_t time)
 
 /* -------------------------------------------------------------- requests -- */
 
-/* Sends a probe, which the peer answers when it has processed the messages
- * before it. */
+/* Sends a PROBE. The peer answers it after it has processed the messages that
+ * were sent before. */
 static ucs_status_t ask(struct ucp_trials *trials, ucp_mark_t *mark)
 {
     ucp_ep_h ep         = trials->timing.ep;
@@ -191,15 +192,16 @@ static ucp_mark_t *mark_of(ucp_timing_t *timing, const ucp_request_t *req)
     return NULL;
 }
 
-/* Returns the time per byte (s) below which two transfers of a series seem to
- * have completed together: a part of the time of the selected method. */
+/* Returns a time in seconds per byte, a fraction of the time of the selected
+ * method. If less time than this passed between the completions of two
+ * requests, they count as completed together. */
 static double min_distance(const ucp_learn_t *learn)
 {
     return ucs_max(MIN_TIME, TOGETHER * ucp_learn_time(learn, learn->best));
 }
 
-/* Called when a request of a series is complete: counts it if it completed
- * together with the previous one. */
+/* Called when a request of a series has completed: counts it in
+ * timing->together if it completed together with the request before it. */
 static void note_end(ucp_timing_t *timing, size_t length)
 {
     ucs_time_t now = ucs_get_time();
@@ -264,7 +266,8 @@ void ucp_timing_alone(ucp_timing_t *timing, ucp_request_t *req,
     ucp_timing_add(timing, req, now);
 }
 
-/* Returns the number of transfers under way, at most MAX_WARM. */
+/* Returns the number of requests of the endpoint that are under way, at most
+ * MAX_WARM. */
 static unsigned count_in_flight(ucp_ep_h ep)
 {
     unsigned count = (unsigned)ucs_min(ucs_queue_length(&ep->waiting),
@@ -287,9 +290,9 @@ unsigned ucp_timing_series(ucp_timing_t *timing, ucp_request_t *req,
 
     half    = (req->dt.length >= LARGE) ? LARGE_HALF :
                                           ucs_min(half, (size_t)MAX_HALF);
-    half    = ucs_max(half, (size_t)warm); /* All transfers in flight may end
-                                            * together: a half is at least as
-                                            * long */
+    /* All transfers in flight may end together, so a half has at least as
+     * many */
+    half    = ucs_max(half, (size_t)warm);
     *timing = (ucp_timing_t){
         .ep        = req->send.ep,
         .learn     = learn,
@@ -305,8 +308,9 @@ unsigned ucp_timing_series(ucp_timing_t *timing, ucp_request_t *req,
 
 /* -------------------------------------------------------------- messages -- */
 
-/* Returns the timing that waits for this answer to a probe, or NULL if the
- * timing was dropped or the message is not from the peer. */
+/* Returns the timing that waits for this answer to a PROBE. Returns NULL if the
+ * timing has ended, or if the secret part of the endpoint's id is wrong, so
+ * that the message is not from the peer. */
 static ucp_timing_t *asked_by(ucp_worker_h worker, const ucp_probe_t *probe)
 {
     uint64_t end              = ucp_le64_get(probe->end.ep_id);
@@ -319,8 +323,10 @@ static ucp_timing_t *asked_by(ucp_worker_h worker, const ucp_probe_t *probe)
                NULL;
 }
 
-/* Returns the peer's time if it can be compared: within a series, or if the
- * peer uses the clock of this machine. Otherwise returns the current time. */
+/* Returns the peer's time in the answer if it can be used: always in a series,
+ * whose marks all have the peer's time; for a transfer that is alone, if the
+ * peer runs on this machine and has the same clock, and the time is plausible.
+ * Otherwise returns the current time. */
 static ucs_time_t time_of(const ucp_timing_t *timing, const ucp_probe_t *probe)
 {
     ucs_time_t now  = ucs_get_time();

@@ -2,7 +2,8 @@
 /*
  * Selects the protocol of large messages, puts and gets by measured times
  * instead of estimated costs (trial.h): decides whether a transfer is alone or
- * follows others, and which transfers are timed.
+ * follows others, and which transfers are timed. Terms: unit, plan and trial
+ * (learn.h), series (timing.h).
  */
 #include "ucp/learn/trial.h"
 
@@ -15,22 +16,23 @@
 
 #include <stdlib.h>
 
-/* Seconds after which a timing without a result is given up: the user sends no
- * more, or the peer makes no progress. */
+/* A timing without a result is dropped this many seconds after its last
+ * transfer began: the user sends nothing more, or the peer makes no
+ * progress. */
 #define TIMING_MAX 1.0
 
-/* Time per byte, in seconds, that is assumed until a measured one is known. */
+/* Seconds per byte that are assumed for a transfer until one was measured. */
 #define ASSUMED_TIME 1e-10
 
-/* Longest pauses between the transfers of a series, as multiples of the time
- * of a transfer that is alone. The first is for methods whose requests
- * complete when the data is transferred, the second for those whose requests
- * complete earlier. */
+/* Longest pause before the next transfer of a series, as a multiple of the time
+ * of a transfer that is alone. The first is for methods whose requests complete
+ * when the data is transferred, the second for those whose requests complete
+ * earlier. */
 #define MAX_PAUSE       1.25
 #define MAX_PAUSE_EARLY 128
 
-/* Minimum number of transfers that count as one unit of the plan (learn.h) if
- * they follow other transfers. */
+/* Minimum number of untimed transfers that count as one unit of the plan, for
+ * transfers that follow others. */
 enum { MIN_UNIT = 16 };
 
 static struct ucp_trials *trials_of(ucp_worker_h worker)
@@ -43,8 +45,8 @@ static struct ucp_trials *trials_of(ucp_worker_h worker)
     return own->trials;
 }
 
-/* Returns the seconds per byte of the selected method for a transfer of this
- * length that is alone. */
+/* Returns the seconds per byte of a transfer of about this length that is
+ * alone, by the selected method. */
 static double time_alone(const ucp_learn_entry_t *entry, size_t length)
 {
     const ucp_learn_t *learn =
@@ -54,11 +56,12 @@ static double time_alone(const ucp_learn_entry_t *entry, size_t length)
     return (time > 0) ? time : ASSUMED_TIME;
 }
 
-/* Non-zero if earlier transfers are under way. Eager messages complete early:
- * the peer may still be copying one if the next follows within the time of a
- * transfer. In a series the limits are longer: several requests may have
- * completed together; and if they complete early, the peer may still be copying
- * all of them, by a method that has become slow. */
+/* Returns non-zero if the transfer follows others: the endpoint has requests
+ * under way, or its last transfer began only a short time ago. The latter is
+ * necessary for eager messages: their requests complete early, and the peer may
+ * still be copying the data. During a series the time is longer: several of its
+ * requests may have completed together; and if they complete early, the peer
+ * may still be copying all of them, by a method that has become slow. */
 static int is_loaded(const ucp_timing_t *timing, const ucp_learn_entry_t *entry,
                      ucp_ep_h ep, size_t length, ucs_time_t now)
 {
@@ -80,8 +83,9 @@ static int is_loaded(const ucp_timing_t *timing, const ucp_learn_entry_t *entry,
     return ucs_time_to_sec(now - since) < bytes * time_alone(entry, length);
 }
 
-/* Ends a timing without a result if this transfer disturbs it, or if it takes
- * too long (TIMING_MAX). */
+/* Drops the timing if the new transfer `req` disturbs it, or if it takes too
+ * long (TIMING_MAX). `stream`: the state of the search for `req` if it follows
+ * others, else NULL. */
 static void check_timing(ucp_timing_t *timing, const ucp_request_t *req,
                          const ucp_learn_t *stream, ucs_time_t now)
 {
@@ -97,9 +101,10 @@ static void check_timing(ucp_timing_t *timing, const ucp_request_t *req,
     }
 }
 
-/* Returns the method of a transfer that follows others: that of the series
- * that is being timed, or the selected one; starts a series if a trial is
- * due. */
+/* Returns the method of a transfer that follows others. If the endpoint's
+ * series is being timed, the transfer belongs to it and uses its method.
+ * Otherwise, if a trial is due, the transfer starts a series. Otherwise it uses
+ * the selected method. */
 static unsigned select_in_stream(ucp_timing_t *timing, ucp_learn_entry_t *entry,
                                  ucp_request_t *req, ucp_learn_t *learn,
                                  ucs_time_t now)
@@ -131,7 +136,8 @@ static unsigned select_in_stream(ucp_timing_t *timing, ucp_learn_entry_t *entry,
     return method;
 }
 
-/* Returns the method of a transfer. `first`: the method by cost. */
+/* Returns the method of a transfer, and times it if necessary. `first`: the
+ * method with the lowest cost. */
 static unsigned select_method(struct ucp_trials *trials,
                               ucp_learn_entry_t *entry, ucp_request_t *req,
                               unsigned first)
@@ -174,8 +180,9 @@ static unsigned select_method(struct ucp_trials *trials,
 
 /* ------------------------------------------------------------ selection -- */
 
-/* True if methods are tried: not if the user has selected one, if there is one
- * lane only, or while lanes are being connected or have failed. */
+/* True if methods are tried on this endpoint. Not if the user's settings select
+ * the protocols, if there is only one lane, or while lanes are being connected
+ * or have failed. */
 static int is_learning(ucp_ep_h ep)
 {
     const ucp_config_options_t *options = &ep->worker->context->options;
@@ -200,7 +207,8 @@ static int is_learning_rndv(ucp_ep_h ep)
            (options->rndv_thresh.inter == SIZE_MAX);
 }
 
-/* Returns NULL if out of memory. */
+/* Returns the entry of the endpoint's configuration, or NULL if out of memory
+ * or if `trials` is NULL. */
 static ucp_learn_entry_t *entry_of(struct ucp_trials *trials, ucp_ep_h ep,
                                    ucp_op_t op, const void *lanes)
 {
@@ -209,8 +217,8 @@ static ucp_learn_entry_t *entry_of(struct ucp_trials *trials, ucp_ep_h ep,
                ucp_learn_entry_get(&trials->entries, ep->config, op, lanes);
 }
 
-/* Returns the rendezvous protocol of this operation, which is at the end of the
- * table of sizes. */
+/* Returns the protocol for the longest messages of this operation, which is a
+ * rendezvous if the user's settings allow it. */
 static const ucp_proto_t *rndv_of(const ucp_ep_config_t *config, ucp_op_t op)
 {
     return ucp_proto_find(&config->tables[op][UCP_DT_CLASS_CONTIG], SIZE_MAX);

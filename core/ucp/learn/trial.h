@@ -2,13 +2,15 @@
 /*
  * Sends large messages by the method that measurements have shown to be the
  * fastest: times transfers of the user (timing.h), and tries methods that the
- * costs did not select (learn.h). Transfers that are alone and transfers that
- * follow others are learnt separately: for the former the duration counts, for
- * the latter the rate, because they delay each other.
+ * costs did not select (learn.h). What is learnt for transfers that are alone
+ * is separate from what is learnt for transfers that follow others: for the
+ * former the duration counts, for the latter the rate, because they delay each
+ * other.
  *
- * A worker times one transfer or series at a time. What is learnt belongs to an
- * endpoint configuration, whose endpoints have the same lanes and about the
- * same measured bandwidth (proto/measure.h): endpoints need no memory for it.
+ * A worker times one transfer or one series (timing.h) at a time. What is
+ * learnt belongs to a configuration of endpoints, which have the same lanes and
+ * about the same measured bandwidth (proto/measure.h). So endpoints need no
+ * memory for it.
  */
 #ifndef UCP_TRIAL_H
 #define UCP_TRIAL_H
@@ -16,22 +18,24 @@
 #include "ucp/proto/ep.h"
 
 enum {
-    /** Minimum length in bytes. Shorter messages are not timed, and no other
-     *  protocol is tried for them */
+    /** Minimum length in bytes. The protocols of shorter messages are selected
+     *  by cost, and they are not timed */
     UCP_TRIAL_MIN = 16384,
 };
 
 /** Selects the protocol of a message of at least UCP_TRIAL_MIN bytes, which the
- *  caller starts next. `proto`: the protocol that the costs select. The
- *  protocol for the data of a rendezvous is stored in the request. The callback
- *  of an active message can distinguish eager messages from rendezvous.
- *  Therefore only the scheme of the rendezvous is selected for active
- *  messages. */
+ *  caller starts next. `proto`: the protocol that the costs select. If the
+ *  result is a rendezvous, the protocol that moves its data is stored in
+ *  req->data_flags.
+ *
+ *  For active messages the choice between eager and rendezvous is not changed,
+ *  because the receiver's handler can distinguish them; only the protocol that
+ *  moves the data of a rendezvous is selected. */
 const ucp_proto_t *ucp_trial_select(ucp_request_t *req, ucp_op_t op,
                                     const ucp_proto_t *proto);
 
 /** As ucp_trial_select(), for a message of any length. `attr`: UCP_OP_ATTR_* of
- *  the user's call, which may exclude other protocols. */
+ *  the user's call, some of which exclude other protocols than `proto`. */
 static UCS_F_ALWAYS_INLINE const ucp_proto_t *
 ucp_trial_message(ucp_request_t *req, ucp_op_t op, size_t length,
                   const ucp_proto_t *proto, uint32_t attr)
@@ -43,16 +47,16 @@ ucp_trial_message(ucp_request_t *req, ucp_op_t op, size_t length,
                ucp_trial_select(req, op, proto);
 }
 
-/** As ucp_trial_select(), for a put or get of contiguous memory that the key
- *  allows both by zero-copy over a lane and by messages. `lanes`: identifies
- *  the lanes of the key. `zcopy`, `messages`: the two protocols. `proto`: the
- *  one that the costs select. */
+/** As ucp_trial_select(), for a put or get of contiguous memory whose remote
+ *  key allows two protocols: `zcopy`, over a lane, and `messages`. `lanes`: see
+ *  ucp_learn_entry_t (entry.h). `proto`: the protocol that the costs select. */
 const ucp_proto_t *ucp_trial_rma(ucp_request_t *req, ucp_op_t op,
                                  const void *lanes, const ucp_proto_t *zcopy,
                                  const ucp_proto_t *messages,
                                  const ucp_proto_t *proto);
 
-/** Prints what is learnt, for UCX_PROTO_INFO=y and ucp_ep_print_info. */
+/** Prints what is learnt for the configuration of this endpoint, for
+ *  UCX_PROTO_INFO=y and ucp_ep_print_info. */
 void ucp_trial_print(ucp_ep_h ep, FILE *stream);
 
 #endif

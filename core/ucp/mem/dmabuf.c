@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucp_md_register(): registers memory with a memory domain. If the domain
- * cannot register memory of this type by its address, but can register a
- * dmabuf, and another domain of the context exports the memory as one, the
- * dmabuf is registered (memory of a GPU with a network device).
+ * ucp_md_register(): registers memory with a memory domain. Memory of a GPU,
+ * for example, cannot be registered by its address with a network device. If
+ * the domain can register a dmabuf, and another domain of the context exports
+ * the memory as one, the dmabuf is registered instead.
  */
 #include "ucp/mem/mem.h"
 
@@ -21,7 +21,8 @@ uint64_t ucp_md_reg_types(ucp_context_h context, unsigned md_index)
 }
 
 /* Exports the memory as a dmabuf. Returns its file descriptor, which the caller
- * closes, or UCT_DMABUF_FD_INVALID. */
+ * closes, and the memory's offset in it; or UCT_DMABUF_FD_INVALID if no domain
+ * exports it. */
 static int export_range(ucp_context_h context, void *address, size_t length,
                         ucs_memory_type_t mem_type, size_t *offset_p)
 {
@@ -72,6 +73,6 @@ ucs_status_t ucp_md_register(ucp_context_h context, unsigned md_index,
     }
     params.dmabuf_fd = fd;
     status = uct_md_mem_reg_v2(md->md, address, length, &params, memh_p);
-    close(fd); /* the registration has its own reference to the memory */
+    close(fd); /* The registration has its own reference to the dmabuf */
     return status;
 }

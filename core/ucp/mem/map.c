@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucp_mem_map and ucp_mem_unmap: allocates memory or records memory of the
- * user, and registers it with a memory domain when this domain first needs it.
- * pack.c and packed.c create the packed keys for peers.
+ * ucp_mem_map and ucp_mem_unmap: allocate memory or record memory of the user.
+ * Also the registration with a memory domain, which is done when this domain is
+ * first needed. pack.c and packed.c create the packed keys for peers.
  */
 #include "ucp/mem/mem.h"
 
@@ -32,7 +32,7 @@ typedef struct {
     size_t length;
     unsigned flags;
     unsigned prot;
-    ucs_memory_type_t mem_type; /* UNKNOWN: will be detected */
+    ucs_memory_type_t mem_type; /* UNKNOWN: to be detected */
 } map_args_t;
 
 /* ------------------------------------------------------------- handles -- */
@@ -54,8 +54,9 @@ ucp_mem_h ucp_mem_new(ucp_context_h context)
     return memh;
 }
 
-/* True if the memory was allocated by this domain. Its handle then belongs to
- * the allocation, and uct_mem_free() releases it. */
+/* True if this domain has allocated the memory. The domain's handle then
+ * belongs to the allocation: uct_mem_free() releases it, not
+ * uct_md_mem_dereg(). */
 static int is_of_allocation(ucp_mem_h memh, unsigned md_index)
 {
     return (memh->flags & UCP_MEM_FLAG_ALLOCATED) &&
@@ -106,7 +107,7 @@ static const struct {
     {UCP_MEM_MAP_PROT_LOCAL_WRITE, UCT_MD_MEM_ACCESS_LOCAL_WRITE},
     {UCP_MEM_MAP_PROT_REMOTE_READ, UCT_MD_MEM_ACCESS_REMOTE_GET},
     {UCP_MEM_MAP_PROT_REMOTE_WRITE, UCT_MD_MEM_ACCESS_REMOTE_PUT},
-    /* an atomic reads and writes */
+    /* An atomic operation reads and writes */
     {UCP_MEM_MAP_PROT_REMOTE_READ | UCP_MEM_MAP_PROT_REMOTE_WRITE,
      UCT_MD_MEM_ACCESS_REMOTE_ATOMIC},
 };
@@ -129,7 +130,8 @@ int ucp_mem_allows(const ucp_mem_t *memh, unsigned access)
     return !(access & ~domain_access(memh->prot));
 }
 
-/* Converts the user's flags and rights to those of a domain. */
+/* Converts the user's flags and rights to the flags of a domain
+ * (UCT_MD_MEM_*). */
 static unsigned domain_flags(unsigned flags, unsigned prot)
 {
     static const struct {
@@ -160,9 +162,9 @@ static int can_register(ucp_mem_h memh, unsigned md_index)
            !(memh->flags & UCP_MEM_FLAG_ELSEWHERE);
 }
 
-/* Registers the memory with one domain, if the domain can do that; called with
- * memh->lock held. A failure is not logged as an error, because another domain
- * may register the memory. */
+/* Registers the memory with one domain, if the domain supports this memory.
+ * Called with memh->lock held. A failure is logged as a diagnostic and not as
+ * an error, because other domains may be sufficient. */
 static void try_domain(ucp_mem_h memh, unsigned md_index)
 {
     const ucp_md_t *md = &memh->context->mds[md_index];
@@ -256,9 +258,9 @@ static ucs_status_t take_params(const ucp_mem_map_params_t *params,
     return UCS_OK;
 }
 
-/* Returns whether all pages are mapped. Progress of this process accesses the
- * memory for peers: missing pages must be detected when the user maps them, not
- * during progress. */
+/* Returns whether all pages of the memory are mapped. The check is made when
+ * the user maps the memory, because progress of this process accesses it later
+ * for peers: a missing page would then be a fault during progress. */
 static int is_mapped(const void *address, size_t length)
 {
     uintptr_t page  = ucs_get_page_size();
@@ -311,8 +313,8 @@ static ucs_status_t take_memory(ucp_mem_h memh, const map_args_t *args)
     return (args->flags & UCP_MEM_MAP_LOCK) ? lock_pages(memh) : UCS_OK;
 }
 
-/* Makes the handle the owner of the memory in memh->alloc. Memory that a domain
- * has allocated is also registered with that domain. */
+/* Makes the handle the owner of the allocation memh->alloc. If a domain has
+ * allocated the memory, the memory is registered with that domain. */
 static void own_allocation(ucp_mem_h memh)
 {
     unsigned i;
@@ -331,8 +333,8 @@ static void own_allocation(ucp_mem_h memh)
     }
 }
 
-/* Allocates memory, if possible by a memory domain: peers may access memory of
- * a domain directly. */
+/* Allocates memory, preferably by a memory domain: peers can then access the
+ * memory directly. */
 static ucs_status_t allocate(ucp_mem_h memh, const map_args_t *args)
 {
     static const uct_alloc_method_t methods[] = {
@@ -387,7 +389,7 @@ static ucs_status_t allocate(ucp_mem_h memh, const map_args_t *args)
     return UCS_OK;
 }
 
-/* All fields of ucp_mem_map_params_field in this version of ucp.h. */
+/* All bits of ucp_mem_map_params_field in this version of ucp.h. */
 enum { ALL_FIELDS = (UCP_MEM_MAP_PARAM_FIELD_EXPORTED_MEMH_BUFFER << 1) - 1 };
 
 ucs_status_t ucp_mem_map(ucp_context_h context,
@@ -419,8 +421,9 @@ ucs_status_t ucp_mem_map(ucp_context_h context,
     memh->flags = args.flags;
     memh->prot  = args.prot;
     if (args.length == 0) {
-        /* A handle of size 0 has no address, because programs free the memory
-         * at the address (MPICH does for windows of size 0). */
+        /* A handle of length 0 has no address. Programs free the memory at the
+         * address that they get (MPICH does for windows of size 0), and must
+         * not free the memory that they have passed here. */
         status = UCS_OK;
     } else if (args.flags & UCP_MEM_MAP_ALLOCATE) {
         status = allocate(memh, &args);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucp_memh_pack, and the import of memory that another process has exported:
- * packing collects the keys of all memory domains; the import attaches memory
- * domains of this process to the memory. packed.c has the format.
+ * ucp_memh_pack, and the import of memory that another process has exported.
+ * Packing collects the keys of all memory domains. The import attaches memory
+ * domains of this process to the memory of the other one. packed.h has the
+ * format.
  */
 #include "ucp/mem/mem.h"
 #include "ucp/mem/packed.h"
@@ -15,16 +16,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the length of the domain's packed key of this kind in bytes. Domains
- * whose remote keys have no contents have 0. */
+/* Returns the length in bytes of the domain's packed key of this kind
+ * (UCP_PACKED_*). It is 0 for domains whose keys have no contents. */
 static size_t key_size(const ucx_md_attr_t *attr, uint8_t kind)
 {
     return (kind == UCP_PACKED_EXPORTED) ? attr->exported_mkey_packed_size :
                                            attr->rkey_packed_size;
 }
 
-/* Adds the key of one domain, if the domain has one; `bytes` has space for
- * it. */
+/* Appends the key of one domain to mem->keys. `bytes` has space for its
+ * contents. Returns zero if the domain has no key for this memory. */
 static int add_key(ucp_mem_h memh, unsigned md_index, uint8_t kind,
                    uint8_t *bytes, ucp_packed_mem_t *mem)
 {
@@ -65,7 +66,8 @@ static int add_key(ucp_mem_h memh, unsigned md_index, uint8_t kind,
     return 1;
 }
 
-/* True if this process can carry out peers' accesses to the memory. */
+/* True if this process can carry out accesses to the memory that peers request
+ * by messages. */
 static int is_by_owner(ucp_mem_h memh)
 {
     return !(memh->flags & UCP_MEM_FLAG_ELSEWHERE) &&
@@ -147,9 +149,10 @@ void ucp_memh_buffer_release(void *buffer,
 
 /* -------------------------------------------------------------- import -- */
 
-/* If the domain can map the memory into this process, sets memh->window and
- * the local address, and clears UCP_MEM_FLAG_ELSEWHERE. Otherwise only devices
- * can access the memory. */
+/* Tries to map imported memory into this process, by a remote key of the
+ * domain. If this succeeds, sets memh->window and memh->address (the local
+ * address), and clears UCP_MEM_FLAG_ELSEWHERE. Otherwise only devices can
+ * access the memory. */
 static void open_window(ucp_mem_h memh, unsigned md_index, uint64_t address)
 {
     const ucp_md_t *md = &memh->context->mds[md_index];

@@ -23,7 +23,8 @@ enum {
     FORM_BYTES       = 1 << 1,
     FORM_BITS        = 2,
     CODE_LATER       = 63,
-    WINDOW_START     = 32, /* Bytes before the components' keys */
+    /* Bytes in ucp_packed_mem_t::window before the components' keys */
+    WINDOW_START     = 32,
     LONG_KEY         = 0x80,
     MAX_KEY_LENGTH   = 0x7fff,
 };
@@ -34,7 +35,7 @@ uint8_t ucp_packed_code(const char *component)
                      CODE_LATER);
 }
 
-/* The rights, in the order of their bits in `rights`. */
+/* The right that each of bits 0 to 3 of `rights` stands for. */
 static const unsigned prot_bits[] = {
     UCP_MEM_MAP_PROT_LOCAL_READ,
     UCP_MEM_MAP_PROT_LOCAL_WRITE,
@@ -66,9 +67,9 @@ static void unpack_rights(uint8_t rights, ucp_packed_mem_t *mem)
     }
 }
 
-/* Fills the start of the window: values that the components' keys often repeat
- * (id, address, length), and that writer and reader have before they compress
- * or decompress the keys. */
+/* Sets the start of mem->window to the values that the components' keys often
+ * repeat (id, address, length). Writer and reader both know these before they
+ * compress or decompress the keys. */
 static void window_init(ucp_packed_mem_t *mem)
 {
     const ucp_le64_t known[] = {ucp_le64(mem->id), ucp_le64(mem->address),
@@ -99,8 +100,9 @@ static uint8_t *put_memory(uint8_t *p, const ucp_packed_mem_t *mem)
     return p + sizeof(id) + size;
 }
 
-/* Appends a component's key. *at: end of the used bytes in mem->window, to
- * which the uncompressed key is added. */
+/* Appends a component's key to the packed bytes at `p`; returns their new end.
+ * *at: end of the used bytes in mem->window; the key is added there without
+ * compression, so that later keys can refer to it. */
 static uint8_t *put_key(uint8_t *p, ucp_packed_mem_t *mem, unsigned index,
                         size_t *at)
 {
@@ -133,7 +135,7 @@ static uint8_t *put_key(uint8_t *p, ucp_packed_mem_t *mem, unsigned index,
     return p;
 }
 
-/* Returns the maximum length after the header, in bytes. */
+/* Returns the maximum length in bytes of what follows the header. */
 static size_t body_bound(const ucp_packed_mem_t *mem)
 {
     size_t bound = 3 + sizeof(uint64_t) + UCP_RANGE_MAX;
@@ -215,8 +217,8 @@ static int read_memory(ucp_reader_t *reader, ucp_packed_mem_t *mem)
                             &mem->length);
 }
 
-/* Reads the bytes of a component's key. *at: end of the used bytes in
- * mem->window, to which the key is decompressed. */
+/* Reads the contents of a component's key. *at: end of the used bytes in
+ * mem->window; the key is decompressed to this place, and *at advances. */
 static int read_bytes(ucp_reader_t *reader, ucp_packed_mem_t *mem, size_t *at,
                       ucp_packed_key_t *key)
 {

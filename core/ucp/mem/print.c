@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucp_mem_print_info: maps memory as a test, and prints how it was allocated
- * and which memory domains have registered it.
+ * ucp_mem_print_info: maps memory as a test, and prints how the memory was
+ * allocated and which memory domains have registered it.
  */
 #include "ucp/mem/mem.h"
 

@@ -18,8 +18,9 @@ enum {
     FORM_LONG  = 7,
 };
 
-/* `top`: if not 0, the bits contain the distance from the address to `top`;
- * otherwise the address itself. */
+/* The forms of range.h. `shift`: the bits contain the value divided by 2^shift.
+ * `top`: if not 0, the value is the distance from the address to `top`;
+ * otherwise it is the address itself. */
 static const struct {
     uint8_t bits, shift;
     uint64_t top;
@@ -39,8 +40,9 @@ static unsigned bits_of(uint64_t number)
     return (number == 0) ? 0 : 64 - (unsigned)__builtin_clzll(number);
 }
 
-/* Stores the code of the address. Returns 0 if the form cannot express it: it
- * is not aligned to the form's unit, or needs more bits. */
+/* Stores in *code_p the bits that this form has for the address. Returns 0 if
+ * the form cannot express the address, because it is not aligned to the form's
+ * unit or needs more bits. */
 static int encode(unsigned form, uint64_t address, uint64_t *code_p)
 {
     uint64_t value = (forms[form].top == 0) ? address :
@@ -58,8 +60,8 @@ static uint64_t decode(unsigned form, uint64_t code)
     return (forms[form].top == 0) ? value : forms[form].top - value;
 }
 
-/* Returns the number of bytes in this form; 0 if the form cannot express the
- * range. */
+/* Returns the number of bytes that the range takes in this form; 0 if the form
+ * cannot express it. `length`: in units, as it is stored. */
 static size_t size_in(unsigned form, uint64_t address, uint64_t length)
 {
     size_t least = bytes_for(forms[form].bits), size;
@@ -126,8 +128,8 @@ int ucp_range_unpack(uint8_t sizes, const uint8_t *bytes, uint64_t *address_p,
     low  = ucp_le64_get(words[0]);
     high = ucp_le64_get(words[1]);
     if (bits < 64) {
-        /* The length has at most 63 bits: up to 7 bytes (MAX_MORE), and the
-         * rest of the last byte of the address */
+        /* The length has at most 63 bits: 7 bytes (MAX_MORE), and those bits of
+         * the last byte of the address that the address does not use. */
         high = (low >> bits) | (high << (64 - bits));
         low &= (1ull << bits) - 1;
     }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table of the mapped memory of a context, by the ids that peers use, and
- * the locks that make ucp_mem_unmap wait until peers' accesses are complete
- * (table.h).
+ * The table of the mapped memory of a context, by the ids that peers use. Its
+ * lock makes ucp_mem_unmap wait until accesses of peers are complete (table.h).
  */
 #include "ucp/mem/table.h"
 
@@ -10,15 +9,15 @@
 #include "ucs/debug/log.h"
 #include "ucs/host/guid.h"
 
-/* The loans of this thread, the latest first. While there is one, the thread
- * is inside the send function of a transport, which reads the memory, and
- * holds the table's lock for reading. */
+/* The loans of this thread (ucp_mem_loan_t), the latest first. While there is
+ * one, this thread is inside the send function of a transport, which reads the
+ * memory, and holds the table's lock for reading. */
 static _Thread_local ucp_mem_loan_t *loans;
 
-/* Locks the table for writing. If the caller is a user's callback inside a
- * transport's send, this thread itself holds read locks, for which it must not
- * wait: releases them, after settle() has ended the copies.
- * unlock_after_change() takes them again. */
+/* Locks the table for writing. If a user's callback inside a transport's send
+ * function calls this, the thread itself holds read locks, and would wait for
+ * itself. So this function first ends the copies from the memory (settle()) and
+ * releases the read locks; unlock_after_change() takes them again. */
 static void lock_for_change(ucp_mem_table_t *table)
 {
     ucp_mem_loan_t *loan;
@@ -129,8 +128,8 @@ ucs_status_t ucp_mem_table_hold(ucp_mem_table_t *table, uint64_t id,
     return status;
 }
 
-/* Records a loan whose id was found; the caller has locked the table for
- * reading, and the loan keeps that lock. */
+/* Records a loan. The id was found, and the caller has locked the table for
+ * reading; the lock is kept until ucp_mem_table_end_loan(). */
 static void begin_loan(ucp_mem_table_t *table, uint64_t id,
                        void (*settle)(ucp_mem_loan_t *loan),
                        ucp_mem_loan_t *loan)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The mapped memory of a context, by the ids that peers use. Each access of a
- * peer is checked in this table first.
+ * The mapped memory of a context, found by the ids that peers send in their
+ * accesses. Each access of a peer is checked in this table first.
  */
 #ifndef UCP_MEM_TABLE_H
 #define UCP_MEM_TABLE_H
@@ -10,13 +10,15 @@
 
 #include "ucp/base/context.h"
 
-/** A loan: memory that the send function of a transport reads while it is on
- *  the stack of this thread. */
+/** A loan: memory that is in use by the send function of a transport, which
+ *  this thread is calling. The function reads the data of a reply from the
+ *  memory. This object is on the thread's stack during the call. */
 typedef struct ucp_mem_loan {
     ucp_mem_table_t *table;
     ucp_mem_h memh;
-    struct ucp_mem_loan *outer; /**< The previous loan of the same thread */
-    /** Called before a callback changes the table, see
+    /** The loan that began before this one in the same thread, or NULL */
+    struct ucp_mem_loan *outer;
+    /** Called before a callback of this thread changes the table, see
      *  ucp_mem_table_lend_any(); or NULL */
     void (*settle)(struct ucp_mem_loan *loan);
 } ucp_mem_loan_t;
@@ -24,18 +26,20 @@ typedef struct ucp_mem_loan {
 void ucp_mem_table_init(ucp_mem_table_t *table);
 void ucp_mem_table_cleanup(ucp_mem_table_t *table);
 
-/** Adds the memory by memh->id. If the id is in use, memh gets another random
- *  one. */
+/** Adds the memory, with memh->id as its id. If this id is in use, memh gets
+ *  another random one first. */
 ucs_status_t ucp_mem_table_add(ucp_mem_table_t *table, ucp_mem_h memh);
 
-/** Removes the memory; waits for accesses of peers that are being carried
- *  out. */
+/** Removes the memory. Waits until accesses of peers that are being carried out
+ *  are complete, so that the memory can be freed. */
 void ucp_mem_table_remove(ucp_mem_table_t *table, ucp_mem_h memh);
 
 /**
- * Checks a peer's access: no argument is trusted. `prot`:
- * UCP_MEM_MAP_PROT_REMOTE_*. Returns
- * - UCS_OK: the processor may access the bytes until ucp_mem_table_release()
+ * Checks a peer's access; the arguments may have any values. `prot`: the
+ * necessary rights, UCP_MEM_MAP_PROT_REMOTE_*. Returns
+ *
+ * - UCS_OK: the processor may access the bytes until the caller calls
+ *   ucp_mem_table_release()
  * - UCS_ERR_INVALID_ADDR: the id is unknown, or the bytes are not within its
  *   memory
  * - UCS_ERR_REJECTED: the rights of the memory do not allow the access
@@ -45,9 +49,9 @@ ucs_status_t ucp_mem_table_hold(ucp_mem_table_t *table, uint64_t id,
                                 uint64_t address, uint64_t length,
                                 unsigned prot);
 
-/** As ucp_mem_table_hold(), also for memory that the processor cannot access
- *  but that has addresses in this process: the caller must access it according
- *  to its type, *type_p. */
+/** As ucp_mem_table_hold(), but also returns UCS_OK for memory of a device that
+ *  has addresses in this process. *type_p is the type of the memory: if the
+ *  processor cannot access it, the caller uses a copier (stage/stage.h). */
 ucs_status_t ucp_mem_table_hold_any(ucp_mem_table_t *table, uint64_t id,
                                     uint64_t address, uint64_t length,
                                     unsigned prot, ucs_memory_type_t *type_p);
@@ -58,19 +62,20 @@ static inline void ucp_mem_table_release(ucp_mem_table_t *table)
 }
 
 /**
- * As ucp_mem_table_hold(), for a call of a transport's send, which may call a
- * user's callback that maps and unmaps memory. Unmapping by other threads
- * waits. The loan has a reference to the memory; after ucp_mem_table_end_loan()
- * the caller owns this reference.
+ * As ucp_mem_table_hold(), for memory that a transport's send function reads;
+ * ucp_mem_table_end_loan() ends it. The send function may call a user's
+ * callback, which may map and unmap memory. Other threads that unmap memory
+ * wait for the end of the loan. The loan takes a reference to `memh`. After its
+ * end the caller owns the reference, and releases it by ucp_mem_put().
  */
 ucs_status_t ucp_mem_table_lend(ucp_mem_table_t *table, uint64_t id,
                                 uint64_t address, uint64_t length,
                                 unsigned prot, ucp_mem_loan_t *loan);
 
-/** As ucp_mem_table_lend(), also for memory that the processor cannot access,
- *  which a copier reads while the loan lasts. `settle` is called before a
- *  callback of this thread changes the table: when it returns, the copier must
- *  not access the memory any more. */
+/** As ucp_mem_table_lend(), but also for memory that the processor cannot
+ *  access, from which a copier reads the data. `settle` is called before a
+ *  callback of this thread changes the table. It must wait for the copies: when
+ *  it returns, the copier must not access the memory any more. */
 ucs_status_t ucp_mem_table_lend_any(ucp_mem_table_t *table, uint64_t id,
                                     uint64_t address, uint64_t length,
                                     unsigned prot,

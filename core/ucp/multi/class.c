@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucp_multi_class: the message that carries a fragment of a tagged or an
- * active message (ucp_class_t, see base/class.h), and the wait of a close for
- * missing fragments.
+ * ucp_multi_class: the message that carries a fragment (ucp_class_t, see
+ * base/class.h). Also makes the close of an endpoint wait for the missing
+ * fragments of its peer's messages.
  */
 #include "ucp/base/class.h"
 

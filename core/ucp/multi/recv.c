@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Receives eager messages in fragments: finds the message of a fragment, and
- * checks the fragment. The class of the message (tagged or active messages, see
- * ucp/base/class.h) stores the data.
+ * Receives eager messages in fragments: checks each fragment and finds its
+ * message. The class of the message (tagged or active messages, see
+ * base/class.h) stores the data.
  */
 #include "ucp/multi/multi.h"
 
@@ -13,15 +13,17 @@
 #include "ucs/sys/math.h"
 
 enum {
-    /* Maximum number of incomplete messages of an endpoint. An endpoint sends
-     * its messages one after another, so only a faulty peer has that many. */
+    /* Maximum number of incomplete messages that arrive for one endpoint. A
+     * peer sends its messages one after another, so only a faulty peer has as
+     * many. */
     MAX_ARRIVING = 64,
 
-    /* Messages up to this size (bytes) get their whole memory with the first
-     * fragment: pages without data use no physical memory. */
+    /* A message up to this size in bytes gets memory for all of its data with
+     * the first fragment: pages without data use no physical memory. */
     LEAST_CAPACITY = 1 << 20,
 
-    /* A message may have this many times the memory of its received bytes. */
+    /* A larger message gets at most this many times the memory that its
+     * received bytes need, but at least LEAST_CAPACITY. */
     GROWTH = 8,
 };
 
@@ -45,9 +47,8 @@ static ucp_multi_recv_t *find(ucp_ep_h ep, uint32_t message)
     return msg;
 }
 
-/* Returns the pointer in the endpoint's list that points to the message; if
- * `msg` is NULL, the one at the end of the list. The list is short: see
- * MAX_ARRIVING. */
+/* Returns the link in the endpoint's list that points to `msg`; if `msg` is
+ * NULL, the link at the end of the list. The list is short (MAX_ARRIVING). */
 static ucp_multi_recv_t **link_to(ucp_ep_h ep, const ucp_multi_recv_t *msg)
 {
     ucp_multi_recv_t **link;
@@ -79,8 +80,8 @@ void ucp_multi_recv_abort(ucp_ep_h ep, ucs_status_t status)
     }
 }
 
-/* Adds a payload to a message. The caller has checked that it is within the
- * message. */
+/* Stores the payload of a fragment. The caller has checked that it does not
+ * exceed the length of the message. */
 static void take(ucp_multi_recv_t *msg, const char *payload, size_t length)
 {
     ucs_status_t status = msg->ops->data(msg, payload, length);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sends eager messages in fragments (multi.h), for tagged and active messages:
- * by zero-copy or buffered copy, with an error message to the receiver if the
- * rest cannot be sent.
+ * Sends eager messages in fragments (multi.h), for tagged and active messages,
+ * by zero-copy or buffered copy. If the rest of a message cannot be sent,
+ * notifies the receiver.
  */
 #include "ucp/multi/multi.h"
 
@@ -13,8 +13,8 @@
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
 
-/* Maximum length of the header of a zero-copy message, in bytes: it is built on
- * the stack. */
+/* Maximum length in bytes of the header of a fragment by zero-copy: the header
+ * is built on the stack. */
 enum { MAX_ZCOPY_HEADER = 256 };
 
 unsigned ucp_multi_query(const ucp_proto_query_t *query, size_t max_single,
@@ -32,8 +32,9 @@ unsigned ucp_multi_query(const ucp_proto_query_t *query, size_t max_single,
         return 0;
     }
 
-    /* The last term is a second copy of data for which no receive is posted.
-     * Without it, a rendezvous in fragments could never cost less. */
+    /* The last term is the time to copy the data a second time, which the
+     * receiver does if no receive is posted yet. Without this term, a
+     * rendezvous in fragments could never cost less. */
     range->time.c = UCP_PROTO_REQUEST_TIME + cost->pre + cost->post +
                     cost->latency + cost->recv +
                     ucp_lane_am_first(am, fragment);
@@ -50,8 +51,8 @@ unsigned ucp_multi_query(const ucp_proto_query_t *query, size_t max_single,
     return range->min <= range->max;
 }
 
-/* Called when the transport has released the buffer and nothing more is sent.
- * The endpoint may already be freed. */
+/* Called when all fragments are posted and the transport has released the
+ * buffer. The endpoint may already be freed. */
 static void released(uct_completion_t *comp)
 {
     ucp_request_t *req = ucs_container_of(comp, ucp_request_t, send.comp);
@@ -72,8 +73,8 @@ ucs_status_t ucp_multi_send_init(ucp_request_t *req,
     ucs_status_t status     = ucp_wireup_introduce(req->send.ep);
 
     req->send.comp.func   = released;
-    /* One count for the send itself: ucp_request_posted() subtracts it when
-     * all fragments are posted */
+    /* One count for the send itself: ucp_request_posted() subtracts it when all
+     * fragments are posted. */
     req->send.comp.count  = 1;
     req->send.comp.status = UCS_OK;
     multi->class          = class;
@@ -93,7 +94,7 @@ void ucp_multi_send_abort(ucp_request_t *req, ucs_status_t status)
     }
 }
 
-/* Returns the number of bytes before the payload of the next fragment. */
+/* Returns the number of bytes before the payload in the next fragment. */
 static size_t header_size(const ucp_request_t *req)
 {
     return sizeof(ucp_multi_fragment_t) +
@@ -120,7 +121,7 @@ static void pack_header(const ucp_request_t *req, void *dest)
     }
 }
 
-/* Returns the maximum payload of the next fragment, in bytes. */
+/* Returns the maximum payload of the next fragment in bytes. */
 static size_t payload_max(const ucp_request_t *req, int zcopy)
 {
     return ucp_fragment_limit(req->send.ep->config, zcopy, header_size(req));
@@ -155,7 +156,8 @@ static int is_zcopy(const ucp_request_t *req)
 }
 
 /* Completes a send with an error. If the first fragment was sent, the receiver
- * waits for the rest: a fragment without payload ends its receive. */
+ * waits for the rest: also sends a fragment without payload, which ends the
+ * receive. */
 static void fail(ucp_request_t *req, ucs_status_t status)
 {
     ucp_ep_h ep                  = req->send.ep;
@@ -166,7 +168,7 @@ static void fail(ucp_request_t *req, ucs_status_t status)
         .kind    = UCP_MULTI_NEXT,
     };
 
-    posted(req, status); /* may free the request */
+    posted(req, status); /* This may free the request */
     if (begun && (ucp_ep_send_control(ep, UCP_AM_ID_EAGER_FRAGMENT, &failure,
                                       sizeof(failure)) != UCS_OK)) {
         ucs_debug("ep %p: cannot notify the peer of a failed send", ep);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Flushes that wait until the peer has acknowledged emulated accesses (puts,
- * gets and atomics by messages, see rma/ack.h): the endpoint's ring of such
- * flushes.
+ * gets and atomics that it carries out because a message requests them, see
+ * rma/ack.h). The flushes form the ring ep->rma_flushes.
  */
 #include "ucp/order/flush.h"
 
@@ -22,9 +22,9 @@ static void remove_flush(ucp_ep_h ep, ucs_queue_elem_t *flush)
 {
     ucs_queue_elem_t *before = ep->rma_flushes;
 
-    while (before->next != flush) { /* For the first flush the loop ends at
-                                     * once: ep->rma_flushes is the last of the
-                                     * ring */
+    /* For the first flush the loop ends at once, because ep->rma_flushes is the
+     * last one of the ring */
+    while (before->next != flush) {
         before = before->next;
     }
     before->next = flush->next;
@@ -68,8 +68,9 @@ void ucp_rma_acked(ucp_ep_h ep, uint32_t count)
     ucp_request_t *flush;
 
     if ((int32_t)(count - ep->rma_done) <= 0) {
-        return; /* The count is old: a later acknowledgement has arrived before
-                 * this one */
+        /* The count is old: a later acknowledgement was received before this
+         * one */
+        return;
     }
 
     ep->rma_done = count;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Control messages, which the library itself sends (introductions, replies,
- * acknowledgements): at once if possible, else as a copy that waits in the
- * endpoint's queue.
+ * acknowledgements). They are sent at once if possible. Otherwise a copy of the
+ * message waits in the endpoint's queue.
  */
 #include "ucp/order/fence.h"
 #include "ucs/debug/log.h"
@@ -23,7 +23,7 @@ static size_t control_pack(void *dest, void *arg)
     return control->length;
 }
 
-/* A control message in the queue. */
+/* A control message that waits in the endpoint's queue. */
 typedef struct {
     void *message; /* from malloc(), or NULL */
     size_t length;
@@ -32,8 +32,9 @@ typedef struct {
 
 UCP_AREA_ACCESSOR(ucp_send_control, ucp_request_t, send.op, queued_t)
 
-/* The message cannot be sent and is lost. The endpoint fails in the next
- * progress, because its peer would wait for the message for ever. */
+/* Called when a control message cannot be sent and is lost. The endpoint fails
+ * in the next progress: otherwise its peer would wait for the message for
+ * ever. */
 static void fail_without_memory(ucp_ep_h ep)
 {
     ucs_error("ep %p: out of memory for a message that its peer waits for; the"
@@ -82,7 +83,8 @@ static const ucp_proto_t control_proto = {
 };
 
 /* Creates a request that sends a copy of the message. If out of memory, returns
- * NULL, and the endpoint fails, because the peer waits for the message. */
+ * NULL and makes the endpoint fail in the next progress, because the peer waits
+ * for the message. */
 static ucp_request_t *make_control(ucp_ep_h ep, uint8_t am_id,
                                    const void *message, size_t length)
 {
@@ -122,8 +124,9 @@ ucs_status_t ucp_ep_send_control(ucp_ep_h ep, uint8_t am_id,
     }
 
     if (!(ep->flags & UCP_EP_FLAG_BLOCKED)) {
-        /* Send at once, without coalescing: the peer may wait for this
-         * message, and the user may not call progress again. */
+        /* Send at once, without UCX_SEND_FLAG_MORE, which would permit the
+         * transport to delay the message: the peer may wait for it, and the
+         * user may not call progress again. */
         packed = control_send(ep, am_id, &control);
         if (packed >= 0) {
             return UCS_OK;
@@ -158,8 +161,8 @@ ucs_status_t ucp_ep_send_in_order(ucp_ep_h ep, uint8_t am_id,
     return UCS_OK;
 }
 
-/* Returns another endpoint to the same peer worker that has not failed, or
- * NULL. */
+/* Returns another endpoint to the worker of the same peer that has not failed.
+ * Returns NULL if there is none. */
 static ucp_ep_h other_way(ucp_ep_h ep)
 {
     ucp_ep_h other;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Completion of deferred sends: am_short has returned UCS_INPROGRESS, which
- * means that the transport has copied the data and sends it in its next
+ * Completion of deferred sends. A send is deferred if am_short has returned
+ * UCS_INPROGRESS: the transport has copied the data, and sends it in its next
  * progress.
  */
 #include "ucp/order/queue.h"

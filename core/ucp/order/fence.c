@@ -2,25 +2,28 @@
 /*
  * Fence: puts, gets and atomics that were issued on an endpoint before the
  * fence are complete before any operation that is issued on this endpoint after
- * it: accesses, tagged and active messages, streams. There is no order between
- * endpoints.
+ * the fence: accesses, tagged and active messages, streams. There is no order
+ * between endpoints.
  *
- * Emulated puts and atomics (rma/rma.h) are messages, in order with all other
- * messages. If an endpoint has only lane 0, the lane of messages, for
- * accesses, that lane's fence orders the accesses over it. Otherwise the fence
- * is a flush in the background, and operations are held back until it is
- * complete. This applies if an endpoint has used several kinds of transfer, if
- * it has used one lane and may use others, or if the peer may still have to
- * read its memory for an emulated get. After emulated accesses only, the flush
- * is deferred until an access uses a lane, which is rare.
+ * Emulated puts and atomics (rma/rma.h) are messages that request the access
+ * from the peer; they are in order with all other messages. If an endpoint uses
+ * only lane 0, the lane of messages, for accesses, then the transport's fence
+ * on that lane is enough. Otherwise the fence is a flush in the background, and
+ * later operations wait until it is complete (they are "held back"). This is so
+ * if an endpoint has used both lanes and messages for accesses, if it has used
+ * one lane and may use others, or if the peer may still have to read its memory
+ * for an emulated get. If there were only emulated accesses, the flush starts
+ * later, when an access uses a lane, which is rare.
+ *
+ * The state of an endpoint (flags UCP_EP_FLAG_ORDERED and _FENCING):
  *
  *   (none) --fence, accesses over lanes--------------------> FENCING
  *          --fence, emulated accesses--> ORDERED --access over a lane--^
  *   FENCING: all operations of the user and further fences are held back
  *          --flushed--> they are queued, up to the next fence among them
  *
- * Internal messages of the library pass a fence: operations of the peer,
- * including its own fence, may wait for these messages.
+ * Messages of the library itself are not held back, because operations of the
+ * peer, including its own fence, may wait for them.
  */
 #include "ucp/order/fence.h"
 
@@ -43,15 +46,16 @@ void ucp_fence_done(ucp_request_t *fence)
     ucs_queue_splice(&held, &ucp_send_flush(fence)->held);
     ep->fence = NULL;
     ep->flags &= ~UCP_EP_FLAG_FENCING;
-    /* The flush may complete after the endpoint is freed, and must not call
-     * ucp_fence_done() then */
+    /* The endpoint may be freed before the flush completes, and the completion
+     * must not call ucp_fence_done() again. */
     fence->flags &= ~UCP_REQUEST_FLAG_FENCE;
     if (ucs_queue_is_empty(&held)) {
         return;
     }
 
-    /* Queue all requests before the first one is sent: operations that the
-     * callback of the first one starts must not overtake the remaining ones. */
+    /* Queue all requests before the first one is sent. The first one may
+     * complete, and its callback may start operations, which must not overtake
+     * the remaining requests. */
     while ((elem = ucs_queue_pull(&held)) != NULL) {
         req = ucs_container_of(elem, ucp_request_t, send.queue);
         if (ep->flags & UCP_EP_FLAG_FENCING) {
@@ -61,8 +65,8 @@ void ucp_fence_done(ucp_request_t *fence)
             ucs_queue_push(&ep->waiting, &req->send.queue);
         }
     }
-    /* If the endpoint has failed, its failure completes the queued requests
-     * with an error */
+    /* If the endpoint has failed, the code that handles the failure completes
+     * the queued requests with an error. */
     if (!(ep->flags & UCP_EP_FLAG_FAILED)) {
         ep->flags |= UCP_EP_FLAG_BLOCKED;
         if (!(ep->flags & (UCP_EP_FLAG_PENDING | UCP_EP_FLAG_DRAINING))) {
@@ -105,15 +109,15 @@ void ucp_fence_start(ucp_request_t *req)
 }
 
 /* True if all puts, gets and atomics so far, and all later ones, use lane 0,
- * which also carries the messages: the transport's fence orders them. */
+ * which also carries the messages. The transport's fence then orders them.
+ * `lanes`: the lanes that were used. */
 static int is_only_way(ucp_ep_h ep, ucp_lane_map_t lanes)
 {
     return (lanes == UCS_BIT(UCP_AM_LANE)) &&
            (((ep->config->rma_lanes | ep->config->amo_lanes) & ~lanes) == 0);
 }
 
-/* True if the peer may still have to read its memory for a get that messages
- * carry out. */
+/* True if the peer may still have to read its memory for an emulated get. */
 static int is_fetching(ucp_ep_h ep)
 {
     return (int32_t)(ep->rma_fetch - ep->rma_done) > 0;

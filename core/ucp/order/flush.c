@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ucp_ep_flush_nbx, ucp_worker_flush_nbx, and the flushes of a close and of a
- * fence. A flush completes when all earlier sends have reached the peer, and
- * all earlier puts, gets and atomics are complete in the peer's memory.
+ * fence. A flush completes when the transports have completed all earlier
+ * sends, and all earlier puts, gets and atomics are complete in the peer's
+ * memory.
  */
 #include "ucp/order/flush.h"
 
@@ -22,11 +23,11 @@ static void child_done(ucp_request_t *parent, ucs_status_t status)
     }
 }
 
-/* Called when a flush of lanes up to the peer's memory is complete. If no
- * other such flush is incomplete, the lanes that were not used since it
- * started have nothing in flight: they are removed from remote_lanes. A close
- * then need not flush them, and does not depend on a peer that calls progress
- * no more. The endpoint may not exist any more. */
+/* Called when a flush that waited until the data over some lanes is in the
+ * peer's memory is complete. If this was the last such flush, the lanes that
+ * were not used since it started have nothing in flight, and are removed from
+ * remote_lanes. A close then need not flush them again, for which the peer
+ * would have to call progress. The endpoint may not exist any more. */
 static void flush_replied(ucp_request_t *req, ucs_status_t status)
 {
     ucp_ep_h ep = ucp_id_get(req->worker->ep_ids,
@@ -45,7 +46,7 @@ static void flush_replied(ucp_request_t *req, ucs_status_t status)
 }
 
 /* Ends a flush of ucp_flush_try() that has continued in the background. The
- * user may then try another flush, which returns the error of this one. */
+ * user may then try another flush, which returns the error of this flush. */
 static void trial_ended(const ucp_request_t *req, ucs_status_t status)
 {
     ucp_ep_h ep = ucp_id_get(req->worker->ep_ids, ucp_send_flush(req)->tried);
@@ -65,8 +66,9 @@ static void flush_end(ucp_request_t *req, ucs_status_t status)
 
     flush_replied(req, status);
     if (status == UCS_OK) {
-        /* Deferred sends of the endpoint have been sent, too: complete them
-         * first, because they were issued before the flush */
+        /* The endpoint's sends in worker->deferred were sent before the flush
+         * completed. Complete them first, because they were issued before the
+         * flush. */
         ucp_worker_complete_deferred_of(req->worker, ep);
     }
     ucp_request_ep_del(req);
@@ -75,11 +77,13 @@ static void flush_end(ucp_request_t *req, ucs_status_t status)
     }
     if (ucp_send_flush(req)->closing) {
         if ((status == UCS_OK) && ucp_classes_ep_leave(ep, req)) {
-            return; /* The connection manager completes `req` when the peer has
-                     * received the farewell */
+            /* The endpoint is connected by socket address: its connection
+             * (cm/cm.h) completes `req` when the peer has received a FAREWELL
+             * message */
+            return;
         }
-        /* The next progress frees the endpoint, because a caller on the stack
-         * may still use it */
+        /* The endpoint is freed by the next progress and not here, because a
+         * caller on the stack may still use it. */
         ep->flags |= UCP_EP_FLAG_FLUSHED;
         ucp_ep_schedule(ep);
     }
@@ -88,8 +92,8 @@ static void flush_end(ucp_request_t *req, ucs_status_t status)
     }
     ucp_request_complete_send(req, status);
     if (parent != NULL) {
-        /* An internal endpoint fails when its peer closes: that is no error
-         * for the user's flush */
+        /* An endpoint that the library has created fails when its peer closes;
+         * this is not an error of the user's flush. */
         child_done(parent,
                    (ep->flags & UCP_EP_FLAG_INTERNAL) ? UCS_OK : status);
     }
@@ -103,7 +107,7 @@ static void flush_completed(uct_completion_t *comp)
 }
 
 /* If earlier puts or atomics have failed, or may have been lost with a lane,
- * the flush returns their error; later flushes do not return it again. */
+ * makes the user's flush return their error. Only one flush returns it. */
 static void tell_lost(ucp_request_t *req)
 {
     ucp_ep_h ep = req->send.ep;
@@ -123,8 +127,9 @@ void ucp_flush_acked(ucp_request_t *req)
     ucp_request_posted(req, UCS_OK);
 }
 
-/* Stops a flush that waits for send resources, for acknowledgements, or for
- * both. The flush still waits for operations that the transport processes. */
+/* Aborts a flush that waits for send resources, for acknowledgements of the
+ * peer, or for both. It still completes only after the operations that the
+ * transport processes. */
 static void flush_abort(ucp_request_t *req, ucs_status_t status)
 {
     ucp_ep_h ep             = req->send.ep;
@@ -133,7 +138,8 @@ static void flush_abort(ucp_request_t *req, ucs_status_t status)
     if (ep->settled &&
         !(ep->flags & (UCP_EP_FLAG_ERR_MODE | UCP_EP_FLAG_CLOSING))) {
         /* The peer has closed its endpoint, and the user does not handle
-         * failures: all that the flush covers is complete. */
+         * failures. All that the flush covers is complete, so this is not an
+         * error. */
         status = UCS_OK;
     }
     ucp_request_ep_del(req);
@@ -150,7 +156,8 @@ static void flush_abort(ucp_request_t *req, ucs_status_t status)
     }
 }
 
-/* Flushes a lane; if the user accessed the peer's memory, up to that memory. */
+/* Flushes a lane. If the user has accessed the peer's memory over this lane,
+ * the flush waits until the data is in that memory. */
 static ucs_status_t flush_lane(ucp_request_t *req, unsigned lane)
 {
     ucp_ep_h ep  = req->send.ep;
@@ -169,12 +176,14 @@ static ucs_status_t flush_lane(ucp_request_t *req, unsigned lane)
         return status;
     }
     status = uct->ops->flush(uct, UCT_FLUSH_FLAG_LOCAL, &req->send.comp);
-    /* a transport without flush has sent the data when a send returns */
+    /* A transport without flush has sent the data when the call of a send
+     * returns. */
     return (status == UCS_ERR_UNSUPPORTED) ? UCS_OK : status;
 }
 
-/* Flushes lane req->lane and all later lanes. If a lane has no send resources,
- * the request waits for them, and continues with this lane. */
+/* Flushes lane req->lane and all lanes with higher indices. If a lane has no
+ * send resources, the request waits for them, and then continues with this
+ * lane. */
 static ucs_status_t flush_progress(ucp_request_t *req)
 {
     ucp_ep_h ep = req->send.ep;
@@ -197,7 +206,7 @@ static ucs_status_t flush_progress(ucp_request_t *req)
         ++req->lane;
     }
     if (!ucp_send_flush(req)->unacked) {
-        tell_lost(req); /* Otherwise ucp_flush_acked() reports it */
+        tell_lost(req); /* Otherwise ucp_flush_acked() calls it */
     }
     ucp_request_posted(req, UCS_OK);
     return UCS_OK;
@@ -210,7 +219,8 @@ static const ucp_proto_t flush_proto = {
     .flags    = UCP_PROTO_FLAG_MESSAGES | UCP_PROTO_FLAG_BEGUN,
 };
 
-/* Initializes a flush; `parent`: the flush of the worker, or NULL. */
+/* Initializes a flush of an endpoint. `parent`: the flush of the whole worker
+ * that it is a part of, or NULL. */
 static void flush_init(ucp_request_t *req, ucp_ep_h ep, int closing,
                        ucp_request_t *parent)
 {
@@ -281,9 +291,9 @@ ucs_status_t ucp_flush_as_fence(ucp_ep_h ep)
     return UCS_OK;
 }
 
-/* Tries a flush. If it does not complete at once, it continues in the
- * background, so that a later attempt has less to do. An endpoint has at most
- * one such flush. */
+/* Tries to flush an endpoint at once. If this is not possible, the flush
+ * continues in the background, so that a later attempt has less to do. An
+ * endpoint has at most one such flush. */
 ucs_status_t ucp_flush_try(ucp_ep_h ep)
 {
     static const ucp_request_param_t none = {0};
@@ -310,7 +320,7 @@ ucs_status_t ucp_flush_try(ucp_ep_h ep)
     ucp_send_flush(req)->tried = ep->id;
     ep->flags |= UCP_EP_FLAG_TRIAL;
     if (req->send.comp.status != UCS_OK) {
-        /* keep the error for the next flush */
+        /* Keep the error: the next flush returns it */
         ep->lost_status       = (int8_t)req->send.comp.status;
         req->send.comp.status = UCS_OK;
     }
@@ -401,8 +411,8 @@ ucs_status_ptr_t ucp_worker_flush_nbx(ucp_worker_h worker,
 
     ucp_request_is_flush(req, 0);
     ucp_send_flush(req)->parent   = NULL;
-    /* One count for this flush itself, so that it does not complete before all
-     * children have started */
+    /* One count for this flush itself, so that it does not complete before the
+     * flushes of all endpoints have started. */
     ucp_send_flush(req)->children = 1;
     ucp_send_flush(req)->closing  = 0;
     ucs_list_for_each_safe(ep, next, &worker->eps, link) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Flush of an endpoint: of its lanes, and of the puts, gets and atomics that
- * it has sent as messages (emulated). For the user's flush, or as a step of a
- * fence or a close.
+ * Flush of an endpoint: of its lanes, and of emulated accesses (puts, gets and
+ * atomics that it has sent as messages, and that the peer carries out). For the
+ * user's flush, or as a step of a fence or a close.
  */
 #ifndef UCP_FLUSH_H
 #define UCP_FLUSH_H
@@ -11,30 +11,35 @@
 
 /** State of a flush. */
 typedef struct ucp_flush {
-    ucs_queue_head_t held;  /**< For a fence: operations that wait until this
-                             *   flush is complete */
-    ucs_queue_elem_t queue; /**< Used with `unacked` */
-    uint32_t rma_issued;    /**< Value of ep->rma_issued at the start: the peer
-                             *   must acknowledge that many emulated accesses */
-    uint8_t unacked;        /**< In the ring ep->rma_flushes: waits for that
-                             *   acknowledgement */
+    /** For a fence: operations of the user that wait until this flush is
+     *  complete */
+    ucs_queue_head_t held;
+    /** Link in the ring ep->rma_flushes; used with `unacked` */
+    ucs_queue_elem_t queue;
+    /** Value of ep->rma_issued when the flush started: the peer must
+     *  acknowledge this many emulated accesses (ep->rma_done) */
+    uint32_t rma_issued;
+    /** 1: the flush is in the ring ep->rma_flushes, because it waits for this
+     *  acknowledgement */
+    uint8_t unacked;
     uint8_t closing;
-    ucp_request_t *parent; /**< The worker's flush that started this one, or
-                            *   NULL */
-    /** In a worker's flush: incomplete flushes of endpoints */
+    /** The user's flush of the whole worker that started this flush; or NULL */
+    ucp_request_t *parent;
+    /** In the flush of a whole worker: number of its flushes of endpoints that
+     *  are incomplete */
     unsigned children;
-    /** Id of the endpoint if the flush continues in the background after
-     *  ucp_flush_try(), else 0 */
+    /** Id of the endpoint (ucp_ep::id) if this is a flush of ucp_flush_try()
+     *  that continues in the background; else 0 */
     uint32_t tried;
-    /** Id of the endpoint if a flush of a lane up to the peer's memory has
-     *  started, else 0 */
+    /** Id of the endpoint (ucp_ep::id) if this flush waits until data over a
+     *  lane is in the peer's memory; else 0 */
     uint32_t remote_ep_id;
 } ucp_flush_t;
 
 UCP_AREA_ACCESSOR(ucp_send_flush, ucp_request_t, send.op, ucp_flush_t)
 
-/** Marks a user's request as a flush or, with `closing`, as a close. Such
- *  requests have no buffer. */
+/** Marks a request as a flush or, with `closing`, as a close, for
+ *  ucp_request_query. Such requests have no buffer. */
 static inline void ucp_request_is_flush(ucp_request_t *req, int closing)
 {
     req->dt.length               = 0;
@@ -42,59 +47,64 @@ static inline void ucp_request_is_flush(ucp_request_t *req, int closing)
     ucp_send_flush(req)->closing = (uint8_t)closing;
 }
 
-/** Initializes the request as a flush and starts it behind the operations that
- *  already wait. With `closing` the endpoint is freed when the flush
- *  completes. */
+/** Initializes the request as a flush, and starts it behind the operations that
+ *  already wait in the endpoint's queue. With `closing` the endpoint is freed
+ *  when the flush is complete. */
 void ucp_flush_start(ucp_request_t *req, ucp_ep_h ep, int closing);
 
-/** Flushes the endpoint without waiting. Returns UCS_ERR_NO_RESOURCE if it is
- *  not complete: the flush continues in the background, and a later call may
- *  succeed. */
+/** Flushes the endpoint if this is possible at once. Otherwise returns
+ *  UCS_ERR_NO_RESOURCE; the flush then continues in the background, so that a
+ *  later call may succeed. */
 ucs_status_t ucp_flush_try(ucp_ep_h ep);
 
-/** Returns the result of a call with UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL that has
- *  no buffer and has completed with `status`. */
+/** For flush and close with UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL: returns the result
+ *  of the user's call, which has completed with `status`. It is a request if
+ *  `param` demands one. */
 ucs_status_ptr_t ucp_flush_tried(ucp_worker_h worker, ucs_status_t status,
                                  const ucp_request_param_t *param);
 
-/** First step of a close: starts a flush of emulated accesses and queued
- *  operations, by an internal request for which the close waits (ep->awaited).
- *  Returns UCS_OK also if there is nothing to flush. */
+/** First step of a close: starts a flush of the emulated accesses and of the
+ *  operations in the queue. The close waits for this flush, which is an
+ *  internal request in ep->awaited. Returns UCS_OK also if there is nothing to
+ *  flush. */
 ucs_status_t ucp_flush_emulated(ucp_ep_h ep);
 
-/** Implements a fence: starts a flush that holds back later operations of the
- *  user. */
+/** Implements a fence: starts a flush in the background, for which later
+ *  operations of the user wait (fence.h). */
 ucs_status_t ucp_flush_as_fence(ucp_ep_h ep);
 
-/** Called when the emulated accesses that the flush waits for are
- *  acknowledged. */
+/** Called when the peer has acknowledged the emulated accesses that this flush
+ *  waits for. */
 void ucp_flush_acked(ucp_request_t *req);
 
 /** Records that the user's puts, gets and atomics over these lanes are
- *  complete. */
+ *  complete, so that a flush need not wait for them. */
 static inline void ucp_flush_forget(ucp_ep_h ep, ucp_lane_map_t lanes)
 {
     ep->remote_lanes &= (ucp_lane_map_t)~lanes;
     ep->remote_dirty &= (ucp_lane_map_t)~lanes;
 }
 
-/** Called when a request that a fence has held back is queued. If the request
- *  is itself a flush for a fence, the requests behind it are held back
- *  again. */
+/** Called when a request that has waited for a fence is moved to the endpoint's
+ *  queue. If the request is itself a flush that implements a fence, the
+ *  requests behind it wait for this flush. */
 void ucp_flush_begins(ucp_request_t *req);
 
-/* Emulated accesses, which peers acknowledge: see rma/ack.h. */
+/* Emulated accesses: the peer acknowledges that it has carried them out, see
+ * rma/ack.h. */
 
-/** Called when the peer has acknowledged the first `count` emulated accesses
- *  of the endpoint: completes the flushes that waited for them. */
+/** Called when the peer has acknowledged the first `count` emulated accesses of
+ *  the endpoint (counted like ep->rma_issued): completes the flushes that
+ *  waited for them. */
 void ucp_rma_acked(ucp_ep_h ep, uint32_t count);
 
-/** Makes the flush wait for unacknowledged accesses, if there are any: then the
- *  count of its completion is increased by one. */
+/** If the peer has not acknowledged all emulated accesses, adds the flush to
+ *  ep->rma_flushes and increases the count of its completion (send.comp) by
+ *  one. */
 void ucp_rma_ack_wait(ucp_request_t *flush);
 
-/** Ends the wait that ucp_rma_ack_wait() has begun; the caller decreases the
- *  count. */
+/** Removes the flush from ep->rma_flushes. The caller decreases the count of
+ *  the completion. */
 void ucp_rma_ack_wait_end(ucp_request_t *flush);
 
 #endif

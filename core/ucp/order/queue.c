@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The queue of an endpoint (ep->waiting): requests that wait for send
- * resources, in order; the transport's pending callback, which continues them;
- * and the start of requests.
+ * resources, in order. The pending callback of a transport continues them when
+ * a lane has send resources. Also the start of requests.
  */
 #include "ucp/order/queue.h"
 
@@ -10,8 +10,8 @@
 #include "ucs/debug/log.h"
 
 
-/* Sends queued requests, in order. Returns UCS_ERR_NO_RESOURCE if some still
- * wait. */
+/* Sends the requests in the endpoint's queue, in order. Returns
+ * UCS_ERR_NO_RESOURCE if some of them still wait. */
 static ucs_status_t drain(ucp_ep_h ep)
 {
     ucs_queue_elem_t *elem;
@@ -26,8 +26,8 @@ static ucs_status_t drain(ucp_ep_h ep)
         } while (status == UCS_INPROGRESS);
 
         if (ep->flags & UCP_EP_FLAG_FAILED) {
-            /* A callback of this request has made the endpoint fail, which has
-             * completed all other requests */
+            /* A callback of this request has made the endpoint fail, and the
+             * failure has completed all other requests. */
             break;
         }
         if (status == UCS_ERR_NO_RESOURCE) {
@@ -47,13 +47,16 @@ static uct_pending_req_t *pending_of(ucp_ep_h ep, unsigned lane)
 }
 
 /*
- * Adds the endpoint to the pending queue of the lane that the first queued
- * request waits for. Returns
+ * Makes the endpoint continue when the lane that the first request in its queue
+ * waits for has send resources: adds the endpoint to the pending queue of this
+ * lane's transport. `from`: the lane whose pending callback calls this
+ * function, or UCP_NULL_LANE. Returns
+ *
  * - UCS_OK: the endpoint was added, or has failed, or the request waits for a
- *   copy: see ucp_ep_copied()
- * - UCS_ERR_BUSY: the lane has send resources now
- * - UCS_ERR_NO_RESOURCE: the lane is `from`, whose pending callback is running
- *   and stays queued
+ *   copy of its data instead (ucp_ep_copied())
+ * - UCS_ERR_BUSY: the lane has send resources now, the caller tries again
+ * - UCS_ERR_NO_RESOURCE: the lane is `from`. Its callback returns this status,
+ *   and so stays in the pending queue
  */
 static ucs_status_t wait_for_lane(ucp_ep_h ep, unsigned from)
 {
@@ -126,8 +129,8 @@ void ucp_ep_resume(ucp_ep_h ep)
     ep->flags &= ~UCP_EP_FLAG_PENDING;
     while ((drain(ep) != UCS_OK) &&
            (wait_for_lane(ep, UCP_NULL_LANE) == UCS_ERR_BUSY)) {
-        /* The lane has got send resources since drain() found none: try
-         * again */
+        /* The lane got send resources after drain() had found none: try
+         * again. */
     }
 }
 
@@ -160,8 +163,8 @@ void ucp_ep_wait_for_resources(ucp_ep_h ep, ucp_request_t *req)
 
     while ((wait_for_lane(ep, UCP_NULL_LANE) == UCS_ERR_BUSY) &&
            (drain(ep) != UCS_OK)) {
-        /* The request that is first now may wait for another lane, which has
-         * send resources */
+        /* Some requests were sent. The first one in the queue may now wait for
+         * another lane, which has send resources. */
     }
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The start of an operation of any class (start.h): the request with the
- * user's data, the first call of the protocol, and the result of the user's
- * call.
+ * The start of a user's operation on an endpoint (start.h): creation of the
+ * request with the user's data, the first call of the protocol, and the result
+ * of the user's call.
  */
 #include "ucp/order/start.h"
 

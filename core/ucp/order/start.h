@@ -8,22 +8,22 @@
 
 #include "ucp/proto/proto.h"
 
-/** Creates the request of an operation of an endpoint with its data. `is_get`:
- *  the operation writes the buffer. Returns NULL, with the error in *status_p,
- *  on failure. */
+/** Creates and initializes the request of a user's operation on a buffer.
+ *  `is_get`: the operation writes to the buffer. On failure returns NULL, with
+ *  the error in *status_p. */
 ucp_request_t *ucp_send_begin(ucp_ep_h ep, const void *buffer, size_t count,
                               int is_get, const ucp_request_param_t *param,
                               ucs_status_t *status_p);
 
-/** Returns the result of the user's call. `status`: that of the start of the
- *  request, which is freed after an error. */
+/** Returns the result of the user's call. `status`: the result of
+ *  ucp_proto_start(). If it is an error, frees the request. */
 ucs_status_ptr_t ucp_send_result(ucp_request_t *req, ucs_status_t status,
                                  const ucp_request_param_t *param);
 
 /**
- * Starts a request of the user with this protocol. If the endpoint has a fence,
- * the request waits for it. The caller has set the endpoint, the data, and what
- * the operation needs. `attr`: UCP_OP_ATTR_* of the user's call. With
+ * Starts a request of the user by this protocol. If the endpoint has a fence,
+ * the request may wait for it. The caller has set the endpoint, the data, and
+ * what the protocol needs. `attr`: UCP_OP_ATTR_* of the user's call. With
  * UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL the operation completes at once, or
  * UCS_ERR_NO_RESOURCE is returned. After an error the caller frees the request.
  * Returns UCS_ERR_UNSUPPORTED if `proto` is NULL.

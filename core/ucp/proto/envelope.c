@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The selection by cost: for each size, the candidate with the lowest cost
- * (the lower envelope of their cost functions), as rows of a table.
+ * The selection by cost: for each size, the candidate with the lowest cost. The
+ * result, the lower envelope of the candidates' cost functions, is written as
+ * rows of a table.
  */
 #include "ucp/proto/proto.h"
 
@@ -10,8 +11,10 @@
 
 #include <stdlib.h>
 
-/* Copies the envelope into the table. If it has more entries than the table
- * has rows, the last row covers all remaining sizes. */
+/* Copies the entries of the envelope to the table. Adjacent entries with the
+ * same protocol share a row. If there are too many entries, the last row has
+ * the protocol of the last entry, and also covers the entries before it that do
+ * not fit. */
 static void fill_table(const ucp_proto_candidate_t *list, unsigned num,
                        const ucs_envelope_entry_t *entries, unsigned count,
                        ucp_proto_table_t *table)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Look-ups in an endpoint and its configuration: whether a transport's
- * endpoint is one of its lanes, and the memory domain of a lane.
+ * Look-ups in an endpoint and its configuration: whether a transport's endpoint
+ * is one of its lanes, and the memory domain of a lane. Protocols include this
+ * file to get all definitions for endpoints.
  */
 #ifndef UCP_PROTO_EP_H
 #define UCP_PROTO_EP_H
@@ -22,8 +23,9 @@ static inline int ucp_ep_has_lane(ucp_ep_h ep, uct_ep_h uct)
     return 0;
 }
 
-/** Returns the index of a lane's memory domain in the context.
- *  config->lanes[].remote_md is the index of the domain at the peer. */
+/** Returns the index in ucp_context::mds of a lane's memory domain in this
+ *  process. The member remote_md of the lane's configuration is the index at
+ *  the peer. */
 static inline unsigned ucp_ep_lane_md_index(ucp_ep_h ep, unsigned lane)
 {
     return ep->config->lanes[lane].md_index;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Endpoint configurations (ucp_ep_config_t), one for all endpoints with equal
- * lanes: which lane serves which use, the tables of protocols, and the
- * variants after the loss of a lane or a new measurement.
+ * lanes: the best lane for each kind of operation, the tables of protocols, and
+ * the variants after the failure of a lane or a new measurement of bandwidths.
  */
 #include "ucp/proto/ep.h"
 #include "ucp/proto/lane.h"
@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sets the rails (rails.h): the lanes that share a large put or get, and their
- * parts. */
+/* Sets the rails (rails.h): for each operation, the lanes that share large
+ * data, and their shares. */
 static void assign_rails(ucp_ep_config_t *config)
 {
     const ucp_lane_map_t all = (ucp_lane_map_t)~0;
@@ -130,7 +130,8 @@ static void show(ucp_worker_h worker, const ucp_ep_config_t *config)
     fclose(stream);
 }
 
-/* Flags of the protocol that each value of UCX_RNDV_SCHEME requests. */
+/* The flag that the protocol for the data of a rendezvous must have, for each
+ * value of UCX_RNDV_SCHEME; 0: no requirement. */
 static const uint16_t schemes[UCP_RNDV_SCHEME_LAST] = {
     [UCP_RNDV_SCHEME_GET] = UCP_PROTO_FLAG_GET,
     [UCP_RNDV_SCHEME_PUT] = UCP_PROTO_FLAG_PUT,
@@ -158,7 +159,8 @@ static ucp_ep_config_t *alloc(ucp_worker_h worker, unsigned num_lanes,
     return config;
 }
 
-/* Returns the user's rendezvous threshold for this kind of peer. */
+/* Returns the user's rendezvous threshold for this peer: on the same machine,
+ * or on another one. */
 static size_t rndv_thresh(const ucp_config_options_t *options,
                           const ucp_ep_config_t *config)
 {
@@ -166,8 +168,8 @@ static size_t rndv_thresh(const ucp_config_options_t *options,
                               options->rndv_thresh.inter;
 }
 
-/* Selects the protocols for the lanes that are set and adds the configuration
- * to the worker's list. Frees the configuration if out of memory. */
+/* Completes a configuration whose lanes are set, and adds it to the worker's
+ * list. Returns NULL, and frees the configuration, if out of memory. */
 static const ucp_ep_config_t *keep(ucp_worker_h worker, ucp_ep_config_t *config)
 {
     ucp_context_h context = worker->context;
@@ -179,8 +181,8 @@ static const ucp_ep_config_t *keep(ucp_worker_h worker, ucp_ep_config_t *config)
         goto err;
     }
     if (config->rndv_lane != UCP_NULL_LANE) {
-        /* Longer messages must not take the short path, which does not call
-         * ucp_measure_before() */
+        /* A short send without a request does not call ucp_measure_before(), so
+         * messages of this size must not use it. */
         config->tag_short_end = ucs_min(config->tag_short_end,
                                         (size_t)UCP_MEASURE_MIN);
         config->am_short_end  = ucs_min(config->am_short_end,
@@ -234,8 +236,9 @@ const ucp_ep_config_t *ucp_ep_config_get(ucp_worker_h worker,
     return kept;
 }
 
-/* For a lane that has failed: clears its capabilities, so that nothing selects
- * it. The lane stays in the array, so that the others keep their indices. */
+/* For a lane that has failed: clears its capabilities, so that no protocol uses
+ * it. The lane stays in the array, so that the other lanes keep their
+ * indices. */
 static void disable_lane(ucp_lane_config_t *lane)
 {
     memset(&lane->am, 0, sizeof(lane->am));
@@ -245,8 +248,8 @@ static void disable_lane(ucp_lane_config_t *lane)
     lane->caps = 0;
 }
 
-/* Returns the variant of `config` with these lost lanes and these classes of
- * measured bandwidth, or NULL if it does not exist yet. */
+/* Returns the variant of `config` with these failed lanes (`lost`) and these
+ * classes of measured bandwidth, or NULL if it does not exist yet. */
 static const ucp_ep_config_t *
 find_variant(ucp_worker_h worker, const ucp_ep_config_t *config,
              ucp_lane_map_t lost, unsigned measured, unsigned measured_copy)
@@ -264,9 +267,10 @@ find_variant(ucp_worker_h worker, const ucp_ep_config_t *config,
     return NULL;
 }
 
-/* Returns a new configuration with the lanes of `config` and the same `whole`,
- * the configuration without lost lanes and measurements. The caller changes the
- * lanes and then calls keep(). Returns NULL if out of memory. */
+/* Returns a new configuration with the lanes of `config`. It has the same
+ * `whole`, which is the configuration without failed lanes and measurements.
+ * The caller changes the lanes and then calls keep(). Returns NULL if out of
+ * memory. */
 static ucp_ep_config_t *make_variant(ucp_worker_h worker,
                                      const ucp_ep_config_t *config)
 {
@@ -306,8 +310,9 @@ const ucp_ep_config_t *ucp_ep_config_without(ucp_worker_h worker,
     return keep(worker, left);
 }
 
-/* Sets the costs of large put and get to the measured bandwidth, on the lane
- * that `whole` uses for them. */
+/* Sets the costs of large put and get, on the lane that `whole` uses for them,
+ * to the measured bandwidth or, if there is none, to the estimate in
+ * `whole`. */
 static void set_copy_cost(ucp_ep_config_t *config)
 {
     const ucp_ep_config_t *whole = config->whole;
@@ -359,9 +364,9 @@ const ucp_ep_config_t *ucp_ep_config_measured(ucp_worker_h worker,
     return kept;
 }
 
-/* Returns the interface with the smallest limit of buffered copy among those
- * that can carry messages: a message within this limit can be sent over any of
- * them. */
+/* Of the interfaces that can carry UCP's messages, returns the one with the
+ * smallest limit of buffered copy: a message within this limit can be sent over
+ * any of them. */
 static const ucp_lane_config_t *poorest_lane(ucp_worker_h worker)
 {
     const ucp_lane_config_t *poorest = NULL;

@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Divides data that exceeds one message into active messages: for rendezvous,
- * eager messages, and put and get that messages carry out (rma/rma.h).
- * `header`: bytes that each message carries in addition to its data.
+ * Sends data that exceeds one message of the transport as several active
+ * messages, called fragments: for rendezvous, eager messages, and emulated put
+ * and get (rma/rma.h). The argument `header` is the number of bytes that each
+ * fragment carries in addition to its data.
  */
 #ifndef UCP_FRAGMENT_H
 #define UCP_FRAGMENT_H
 
 #include "ucp/proto/proto.h"
 
-/** Maximum bytes of data in a fragment by default: larger ones gain nothing
- *  and delay other messages. */
+/** Default of the maximum number of data bytes in a fragment. Larger fragments
+ *  gain nothing and delay other messages. The user's setting is
+ *  UCX_RNDV_FRAG_SIZE. */
 enum { UCP_FRAGMENT_MAX = 65536 };
 
-/** Returns non-zero if fragments of this data are sent by zero-copy. Zero-copy
- *  is faster only if it permits larger fragments than buffered copy. */
+/** Returns non-zero if fragments of this data are sent by zero-copy, otherwise
+ *  they are sent by buffered copy. Zero-copy is faster only if the transport
+ *  permits larger messages by zero-copy. */
 static inline int ucp_fragment_is_zcopy(const ucp_ep_config_t *config,
                                         unsigned dt_class, size_t header)
 {
@@ -26,8 +29,8 @@ static inline int ucp_fragment_is_zcopy(const ucp_ep_config_t *config,
            !(config->lanes[UCP_AM_LANE].md_flags & UCT_MD_FLAG_NEED_MEMH);
 }
 
-/** Returns the maximum bytes of data in a fragment, by zero-copy or by buffered
- *  copy. */
+/** Returns the maximum number of data bytes in a fragment, if it is sent by
+ *  zero-copy (`zcopy`) or by buffered copy. */
 static inline size_t ucp_fragment_limit(const ucp_ep_config_t *config,
                                         int zcopy, size_t header)
 {
@@ -39,8 +42,8 @@ static inline size_t ucp_fragment_limit(const ucp_ep_config_t *config,
     return (wanted < limit) ? wanted : limit;
 }
 
-/** Returns the maximum bytes of data in a fragment, by the method that is
- *  selected for data of this class. */
+/** Returns the maximum number of data bytes in a fragment, by the method that
+ *  ucp_fragment_is_zcopy() selects. */
 static inline size_t ucp_fragment_size(const ucp_ep_config_t *config,
                                        unsigned dt_class, size_t header)
 {
@@ -49,28 +52,29 @@ static inline size_t ucp_fragment_size(const ucp_ep_config_t *config,
                               header);
 }
 
-/** Sends the next fragment by buffered copy: `pack` writes its header and at
- *  most `max` bytes of data, and advances the request's data. */
+/** Sends the next fragment by buffered copy. `pack` writes its header and at
+ *  most `max` bytes of data, and advances req->dt. */
 ucs_status_t ucp_fragment_copy(ucp_request_t *req, uint8_t id,
                                uct_pack_callback_t pack, size_t max);
 
-/** Sends a fragment by zero-copy: `length` bytes in `iov`. Advances the
- *  request's data. If the transport still uses the buffer, the count of
- *  req->send.comp is increased by one, until the transport releases it. */
+/** Sends a fragment by zero-copy: `length` bytes of data in `iov`. Advances
+ *  req->dt. If the transport still uses the buffer, the count of req->send.comp
+ *  is increased by one, and the transport decreases it when it has finished. */
 ucs_status_t ucp_fragment_post(ucp_request_t *req, uint8_t id,
                                const void *header, size_t header_size,
                                const uct_iov_t *iov, size_t iovcnt,
                                size_t length);
 
-/** Sends the next fragment of contiguous data, at most `max` bytes, as
- *  ucp_fragment_post(). */
+/** As ucp_fragment_post(), for the next fragment of contiguous data, of at most
+ *  `max` bytes. */
 ucs_status_t ucp_fragment_zcopy(ucp_request_t *req, uint8_t id,
                                 const void *header, size_t header_size,
                                 size_t max);
 
-/** Called after a fragment was sent from the offset `before`, with the result
- *  `status`. Returns `status`; but if the send has succeeded without advancing
- *  the offset, the request would never complete: returns UCS_ERR_IO_ERROR. */
+/** Called after a fragment was sent. `before`: req->dt.offset before it;
+ *  `status`: the result. Returns `status`. But if the offset has not advanced
+ *  although the send has succeeded, returns UCS_ERR_IO_ERROR, because the
+ *  request would never complete. */
 ucs_status_t ucp_fragment_check(const ucp_request_t *req, size_t before,
                                 ucs_status_t status);
 

@@ -2,7 +2,8 @@
 /*
  * Estimated times of typical operations over a lane, from the costs in
  * ucp_lane_config_t. They decide which interfaces become lanes of an endpoint.
- * The selection of protocols has a model of its own, which is more precise.
+ * The selection of protocols uses a more precise model, which each protocol
+ * implements (ucp_proto_t::query).
  */
 #include "ucp/proto/lane.h"
 
@@ -21,8 +22,9 @@ static double cost_time(const ucp_lane_cost_t *cost, size_t length)
            ((length > 0) ? (double)length / cost->bandwidth : 0);
 }
 
-/* Returns the time of a transfer by the fastest method that supports this size;
- * large data takes several zero-copy operations. */
+/* Returns the time of a put or get in seconds, by the fastest method that
+ * supports this size. Zero-copy supports any size above its minimum, because
+ * large data takes several operations. */
 static double rma_time(const ucp_lane_rma_t *rma, size_t length)
 {
     double time = INFINITY;
@@ -86,10 +88,10 @@ double ucp_lane_am_alone(const ucp_lane_am_t *am, const ucp_lane_cost_t *cost,
     if (am->many) {
         return ucp_lane_am_stream(am);
     }
-    /* In a stream between processors with remote caches, the receiver does not
-     * wait for the sender's copy, whose data stays in the sender's cache. A
-     * single message waits for this copy, which takes half the time of a usual
-     * one. */
+    /* am->stream is the bandwidth of many messages in flight. Between
+     * processors with remote caches the receiver then does not wait for the
+     * sender's copy, whose data stays in the sender's cache. A single message
+     * does wait for it; this copy takes half the time of a usual one. */
     return (am->stream > 0) ?
                1.0 / am->stream + 0.5 / UCP_PROTO_MEMCPY_BANDWIDTH :
                1.0 / cost->bandwidth + copies / UCP_PROTO_MEMCPY_BANDWIDTH;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fills ucp_lane_config_t, the limits and costs of a lane: reads them from the
+ * Sets ucp_lane_config_t, the limits and costs of a lane: reads them from the
  * transport when the interface is opened.
  */
 #include "ucp/mem/mem.h"
@@ -25,7 +25,7 @@ ucs_status_t ucp_lane_estimate(const ucp_worker_iface_t *wiface, ucx_op_t op,
 }
 
 /* Sets *cost from the transport's estimate. Returns the bandwidth of many
- * messages in flight in bytes per second; 0 if the transport has not estimated
+ * messages in flight in bytes per second; 0 if the transport does not estimate
  * it. */
 static double lane_cost(const ucp_worker_iface_t *wiface, ucx_op_t op,
                         ucp_lane_cost_t *cost)
@@ -34,8 +34,9 @@ static double lane_cost(const ucp_worker_iface_t *wiface, ucx_op_t op,
     ucx_perf_t perf;
 
     if (ucp_lane_estimate(wiface, op, NULL, &perf) != UCS_OK) {
-        return 0; /* Without an estimate the costs stay 0, and the selection
-                   * depends on the limits only */
+        /* Without an estimate the costs stay 0: the selection then depends only
+         * on the limits */
+        return 0;
     }
 
     cost->pre     = perf.send_pre_overhead;
@@ -112,8 +113,8 @@ static void fill_get(ucp_lane_rma_t *get, ucp_worker_iface_t *wiface)
     }
 }
 
-/* Returns the index of the first of the context's resources that is on the
- * same device as `resource`. */
+/* Returns the index of the first resource of the context that is on the same
+ * device as the resource with index `resource`. */
 static uint8_t device_of(const ucp_context_t *context, unsigned resource)
 {
     const ucp_resource_t *own = &context->resources[resource];

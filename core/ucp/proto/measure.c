@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Queries the bandwidths that transports have measured, and gives the endpoint
- * the configuration whose costs match them (measure.h).
+ * Queries the bandwidths that transports have measured, and changes the
+ * endpoint's configuration to the one whose costs follow from them (measure.h).
  */
 #include "ucp/proto/measure.h"
 
@@ -11,15 +11,19 @@
 #include <math.h>
 #include <stdio.h>
 
-/* If a new bandwidth differs from that of the present class by less than this
- * factor, the class is kept: noise does not change the configuration. */
+/* The present class is kept if the new bandwidth differs by less than this
+ * factor from the bandwidth that the class stands for. So noise does not change
+ * the configuration. */
 #define WITHIN 1.7
 
-/* Classes per power of two; lowest and highest class. */
+/* STEPS: number of classes per power of two. Class i stands for 2^(i / STEPS)
+ * bytes per second; MIN_CLASS and MAX_CLASS are the lowest and the highest
+ * one. */
 enum { STEPS = 4, MIN_CLASS = 20 * STEPS, MAX_CLASS = 50 * STEPS };
 
-/* 2^(i/4), and the borders between classes: the geometric means of neighbours.
- * A table, because the core does not link libm, which has log(). */
+/* 2^(i/4), and the borders between classes, which are the geometric means of
+ * neighbours. They are tables, because the core does not link libm, which has
+ * log(). */
 static const double quarters[STEPS] = {1, 1.189207, 1.414214, 1.681793};
 static const double limits[STEPS]   = {1.090508, 1.296840, 1.542211, 1.834008};
 
@@ -54,8 +58,9 @@ unsigned ucp_measure_class(double bandwidth, unsigned now)
     return (class < MIN_CLASS) ? MIN_CLASS : (unsigned)class;
 }
 
-/* Returns the bandwidth of messages to this peer in bytes per second; 0 if it
- * is unknown, or if it is what the interface declares for any peer. */
+/* Returns the bandwidth of messages to this peer in bytes per second. Returns 0
+ * if it is unknown, or if it is the same as for any peer, so that nothing was
+ * measured. */
 static double messages_to(ucp_ep_h ep)
 {
     const ucp_ep_config_t *whole   = ep->config->whole;
@@ -70,8 +75,8 @@ static double messages_to(ucp_ep_h ep)
     return perf.stream_bandwidth;
 }
 
-/* Returns the lane of large put and get if a processor copies the data there
- * (shared memory) and the lane is not that of messages; otherwise
+/* Returns the lane of large put and get (rndv_lane) if the processor copies the
+ * data there, as in shared memory, and it is not lane 0. Otherwise returns
  * UCP_NULL_LANE. */
 static unsigned copy_lane(const ucp_ep_config_t *config)
 {
@@ -84,7 +89,7 @@ static unsigned copy_lane(const ucp_ep_config_t *config)
                index;
 }
 
-/* As messages_to(), for the copies of large put and get. */
+/* As messages_to(), for large put and get over the lane `index`. */
 static double copies_to(ucp_ep_h ep, unsigned index)
 {
     const ucp_lane_config_t *lane  = &ep->config->whole->lanes[index];
@@ -108,8 +113,9 @@ void ucp_ep_measure(ucp_ep_h ep, size_t length)
     unsigned found, found_copy, index;
 
     ep->unmeasured = UCP_MEASURE_EVERY;
-    /* With one lane there is nothing to select. The endpoint of a lane that is
-     * not connected yet is a stub, which cannot be queried. */
+    /* With one lane there is nothing to select. While lanes are being
+     * connected, their transport's endpoints are placeholders, which cannot be
+     * queried. */
     if ((config->num_lanes < 2) || config->unconnected || ep->connecting ||
         (ep->flags & UCP_EP_FLAG_FAILED) ||
         !ep->worker->context->options.proto_measure) {

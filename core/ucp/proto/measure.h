@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Bandwidths that transports measure while an endpoint exists: how fast data in
- * messages reaches this peer (same and remote caches differ by a factor of ten,
- * and processes migrate), and how fast large put and get are on this processor.
- * Where it affects the protocol selection, the lanes are queried from time to
- * time. The classes of the results select one of the endpoint's configurations,
- * which differ in costs only.
+ * Bandwidths that transports measure while an endpoint exists: of data in
+ * messages to this peer (same and remote caches differ by a factor of ten, and
+ * processes migrate), and of large put and get on this processor. If they
+ * affect the selection of protocols, the transports of the lanes are queried
+ * from time to time. A measured bandwidth is rounded to a class
+ * (ucp_measure_class()). The classes of both bandwidths select one of the
+ * endpoint's configurations, which differ only in their costs and the protocols
+ * that follow from these.
  *
- *   config --other classes--> a configuration for those classes, with the same
- *                             lanes and limits (identified by `whole`)
+ *   config --other classes--> the configuration for these classes, with the
+ *                             same lanes, limits and `whole`
  *
  * Requests in flight continue, because the members of a configuration that they
  * use are the same in all of these configurations.
@@ -19,31 +21,37 @@
 #include "ucp/proto/ep.h"
 
 enum {
-    UCP_MEASURE_MIN      = 4096, /**< Bytes; shorter operations do not query */
-    /** Minimum in bytes for the lane of large put and get: its transport may
-     *  copy for a tenth of a millisecond at its first query */
+    /** Operations with fewer bytes do not cause a query */
+    UCP_MEASURE_MIN      = 4096,
+    /** Minimum number of bytes of an operation that may cause a query of the
+     *  lane of large put and get: its transport may copy for a tenth of a
+     *  millisecond at the first query */
     UCP_MEASURE_COPY_MIN = 32768,
-    UCP_MEASURE_EVERY    = 65536, /**< Bytes between two queries */
+    /** A query is due after operations with this many bytes in total */
+    UCP_MEASURE_EVERY    = 65536,
 };
 
-/** Queries the transports and changes the endpoint's configuration if needed.
- *  `length`: bytes of the operation that is about to start. */
+/** Queries the transports, and changes the endpoint's configuration if the
+ *  bandwidths are in other classes. `length`: bytes of the operation that is
+ *  about to start. */
 void ucp_ep_measure(ucp_ep_h ep, size_t length);
 
-/** Returns the class of a bandwidth (bytes/s), a quarter of a power of two; 0
- *  if the bandwidth is unknown. `now`: the current class, which is kept unless
- *  the bandwidth is clearly outside it. */
+/** Returns the class of a bandwidth in bytes per second. There are four classes
+ *  per power of two; class 0 means that the bandwidth is unknown. `now`: the
+ *  present class, which is kept unless the bandwidth is clearly outside it. */
 unsigned ucp_measure_class(double bandwidth, unsigned now);
 
-/** Returns the bandwidth (bytes/s) of a class; 0 for class 0. */
+/** Returns the bandwidth in bytes per second that a class stands for; 0 for
+ *  class 0. */
 double ucp_measure_bandwidth(unsigned class);
 
-/** Writes the bandwidths by which protocols are selected, and whether they are
- *  measured or assumed. Returns 0 if there is nothing to select. */
+/** Writes to `text` the bandwidths by which protocols are selected, and whether
+ *  each is measured or assumed. Returns 0, and writes nothing, if no protocol
+ *  depends on them. */
 int ucp_measure_describe(const ucp_ep_config_t *config, char *text, size_t max);
 
-/** Called before the protocol for an operation of `length` bytes is
- *  selected. */
+/** Called before the protocol of an operation of `length` bytes is selected:
+ *  queries the bandwidths if that is due. */
 static UCS_F_ALWAYS_INLINE void ucp_measure_before(ucp_ep_h ep, size_t length)
 {
     if (length >= UCP_MEASURE_MIN) {

@@ -10,8 +10,9 @@
 #include "uct/base/md.h"
 #include "uct/base/memtype.h"
 
-/* Registers a buffer. Its memory type is detected only if the domain can
- * register some types as a dmabuf: all others are registered by address. */
+/* Registers a buffer. If the domain can register some memory types only as a
+ * dmabuf, the type of the buffer must be detected first. Otherwise all types
+ * are registered by address, and the detection is omitted. */
 static ucs_status_t reg_buffer(ucp_context_h context, unsigned md_index,
                                void *buffer, size_t length, unsigned access,
                                uct_mem_h *memh_p)
@@ -29,9 +30,9 @@ static ucs_status_t reg_buffer(ucp_context_h context, unsigned md_index,
                            0, memh_p);
 }
 
-/* Sets the handle for the domain of one slot: from the user's memory handle,
- * which is not deregistered later, or by a new registration. Returns zero if
- * the domain cannot use the memory. */
+/* Sets the handle of one slot (memhs.h): takes it from the user's memory handle
+ * if possible, otherwise registers the buffer. Returns zero if the domain
+ * cannot use the memory. */
 static int reg(ucp_ep_h ep, unsigned lane, ucp_mem_h user, void *buffer,
                size_t length, unsigned access, ucp_memhs_t *memhs,
                unsigned slot)
@@ -48,7 +49,9 @@ static int reg(ucp_ep_h ep, unsigned lane, ucp_mem_h user, void *buffer,
         }
     }
     if (buffer == NULL) {
-        return 0; /* a buffer that is not contiguous needs a user's handle */
+        /* The buffer is not contiguous and can be used only with a user's
+         * handle */
+        return 0;
     }
 
     status = reg_buffer(ep->worker->context, ucp_ep_lane_md_index(ep, lane),
@@ -70,8 +73,9 @@ unsigned ucp_memhs_reg(ucp_ep_h ep, const ucp_rails_t *rails, uint64_t needed,
 
     if ((user != NULL) &&
         !ucp_mem_allows(user, access & ~UCT_MD_MEM_FLAG_HIDE_ERRORS)) {
-        user = NULL; /* The user's memory is registered without this right:
-                      * register the buffer again */
+        /* The rights of the user's handle exclude this access, so its
+         * registrations cannot be used: register the buffer again */
+        user = NULL;
     }
     ucp_memhs_init(memhs);
     for (slot = 0; slot < rails->num_slots; ++slot) {

@@ -1,32 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Registrations of one buffer with the memory domains of the lanes that share
- * a transfer (rails.h). Lanes of one memory domain are in one slot and share a
- * registration.
+ * Registrations of one buffer with the memory domains of the lanes that share a
+ * transfer (rails.h). Lanes with the same memory domains share a registration,
+ * which is called a slot (ucp_rail_t::slot).
  */
 #ifndef UCP_MEMHS_H
 #define UCP_MEMHS_H
 
 #include "ucp/proto/ep.h"
 
-/** Registrations of one buffer with the memory domains of several lanes, by
- *  slot. */
+/** Registrations of one buffer, indexed by slot. */
 typedef struct ucp_memhs {
-    uct_mem_h memh[UCP_MAX_RAILS]; /**< NULL if not registered */
+    /** Handles of the memory domains; NULL if nothing is registered */
+    uct_mem_h memh[UCP_MAX_RAILS];
     uint8_t md_index[UCP_MAX_RAILS];
-    uint8_t num; /**< Number of slots in use; 0: nothing is registered */
-    /** Bits of the slots with a user's handle, which is not deregistered */
+    uint8_t num; /**< Number of valid entries of memh[] and md_index[] */
+    /** Bits of the slots whose handle belongs to the user's memory handle:
+     *  these are not deregistered */
     uint8_t borrowed;
 } ucp_memhs_t;
 
-/** Initializes the structure: nothing is registered. */
+/** Initializes the structure: there are no registrations. */
 static inline void ucp_memhs_init(ucp_memhs_t *memhs)
 {
     memhs->num      = 0;
     memhs->borrowed = 0;
 }
 
-/** Sets the handle of each slot to null: nothing has to be registered. */
+/** For a transfer that needs no registration: sets the handle of each slot to
+ *  NULL. */
 static inline void ucp_memhs_none(const ucp_rails_t *rails, ucp_memhs_t *memhs)
 {
     unsigned slot;
@@ -38,24 +40,27 @@ static inline void ucp_memhs_none(const ucp_rails_t *rails, ucp_memhs_t *memhs)
 }
 
 /**
- * Registers with every domain of the rails that has any of the flags `needed`
- * (UCT_MD_FLAG_NEED_*), for `access`. `user`: a handle that covers the buffer,
- * or NULL. Returns a bit for each slot whose lanes can access the buffer now.
+ * Registers the buffer with the memory domain of each lane in `rails`, if the
+ * domain has one of the flags `needed` (UCT_MD_FLAG_NEED_*). `access`:
+ * UCT_MD_MEM_ACCESS_*. `user`: a handle of the user that covers the buffer and
+ * is used if possible, or NULL. Returns a bit for each slot whose lanes can
+ * access the buffer now.
  */
 unsigned ucp_memhs_reg(ucp_ep_h ep, const ucp_rails_t *rails, uint64_t needed,
                        ucp_mem_h user, void *buffer, size_t length,
                        unsigned access, ucp_memhs_t *memhs);
 
-/** Deregisters what ucp_memhs_reg() has registered; may be called again. */
+/** Deregisters what ucp_memhs_reg() has registered. May be called again,
+ *  without effect. */
 void ucp_memhs_dereg(ucp_worker_h worker, ucp_memhs_t *memhs);
 
-/** Returns the bits of all slots. */
+/** Returns a bit for each slot. */
 static inline unsigned ucp_rails_slots(const ucp_rails_t *rails)
 {
     return UCS_BIT(rails->num_slots) - 1;
 }
 
-/** Returns a lane of the slot. */
+/** Returns the first lane of a slot. */
 static inline unsigned ucp_rails_slot_lane(const ucp_rails_t *rails,
                                            unsigned slot)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucp_ep_evaluate_perf: the estimated time of a message, for programs that
- * select one of several endpoints by it.
+ * ucp_ep_evaluate_perf: the estimated time of a message. Programs use it to
+ * select one of several endpoints.
  */
 #include "ucp/proto/ep.h"
 
-/* Returns the estimated time in seconds of a tagged message of contiguous
- * data, by the protocol that is selected for this length. */
+/* Returns the estimated time in seconds of a tagged message of contiguous data,
+ * by the protocol that is selected for this length. */
 static double message_time(ucp_ep_h ep, size_t length)
 {
     const ucp_config_options_t *options = &ep->worker->context->options;

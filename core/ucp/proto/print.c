@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Text about protocols: the table of those that are selected by operation and
- * size, and the one that a request uses.
+ * Text about protocols: the tables that show which protocol is selected for
+ * each operation and size, and the description of the protocol that a request
+ * uses.
  */
 #include "ucp/proto/proto.h"
 
 #include "ucp/base/worker.h"
 
-/* Operations, with their names in the output. */
+/* The name of each operation in the output, and the feature that it needs. */
 static const struct {
     const char *name;
     uint64_t feature;
-    /* Length of the prefix that the operation's name shares with the names of
-     * its protocols */
+    /* Number of characters at the start of the protocols' names that are
+     * omitted in the output */
     size_t prefix;
 } ops[] = {
     [UCP_OP_TAG_SEND]      = {"tag_send", UCP_FEATURE_TAG},
@@ -42,7 +43,8 @@ static const char *class_name(unsigned dt_class)
     return names[dt_class];
 }
 
-/* Writes the lanes if the protocol divides the data among several. */
+/* Writes the lanes among which the protocol divides the data, if there are
+ * several. */
 static void print_rails(const ucp_proto_t *proto, const ucp_ep_config_t *config,
                         unsigned dt_class, FILE *stream)
 {
@@ -76,7 +78,7 @@ UCS_F_COLD void ucp_proto_print_table(const ucp_proto_table_t *table,
             snprintf(end, sizeof(end), "%zu", step->max);
         }
         if ((step->proto != NULL) || (step->max > 0)) {
-            /* operations without data need no protocol */
+            /* Operations without data need no protocol: omit their row. */
             fprintf(stream, "%-14s %-8s %10zu..%-10s %-*s%s", ops[op].name,
                     class_name(dt_class), start, end,
                     (lanes[0] == '\0') ? 0 : 17, name, lanes);

@@ -2,11 +2,12 @@
 /*
  * Protocols and their selection.
  *
- * A protocol is one method to carry out an operation. It states the sizes
- * that it supports and its cost there. The lower envelope of the costs
- * becomes a table, which is computed once for all endpoints with equal
- * lanes. The selection for a message walks over a few steps; short messages
- * do not need even that.
+ * A protocol is one method to carry out an operation, for example eager by
+ * zero-copy. It states the sizes that it supports, and its cost as a function
+ * of the size. For each size the protocol with the lowest cost is entered in a
+ * table, which is computed once for all endpoints with equal lanes. The
+ * selection for a message then only searches a few rows of the table. Short
+ * messages do not even need that: see ucp_ep_config::tag_short_end.
  */
 #ifndef UCP_PROTO_H
 #define UCP_PROTO_H
@@ -19,18 +20,20 @@
 #include "ucp/proto/lane.h"
 #include "ucp/proto/rails.h"
 
-/** Operations that protocols carry out. For messages and the data of a
- *  rendezvous, the table of the endpoint's configuration (ucp_ep_config_t)
- *  selects the protocol; for put, get and atomics, that of the remote key's
- *  (ucp_rma_config_t). */
+/** Operations that protocols carry out. The operations up to UCP_OP_EP_LAST
+ *  have tables in the endpoint's configuration (ucp_ep_config_t). The others
+ *  have tables in the configuration of remote keys (ucp_rma_config_t), which
+ *  also depends on the lanes that the key can use. */
 typedef enum {
     UCP_OP_TAG_SEND,
     UCP_OP_TAG_SEND_SYNC,
     UCP_OP_AM_SEND,
-    UCP_OP_AM_SEND_REPLY, /**< The receiver may reply */
+    /** Active message whose receiver gets an endpoint for replies */
+    UCP_OP_AM_SEND_REPLY,
     UCP_OP_STREAM_SEND,
     UCP_OP_MESSAGE_LAST,
-    UCP_OP_RNDV = UCP_OP_MESSAGE_LAST, /**< The data of a rendezvous */
+    /** The transfer of the data of a rendezvous */
+    UCP_OP_RNDV = UCP_OP_MESSAGE_LAST,
     UCP_OP_EP_LAST,
     UCP_OP_PUT = UCP_OP_EP_LAST,
     UCP_OP_GET,
@@ -39,100 +42,112 @@ typedef enum {
 
 struct ucp_rma_config;
 
-/** The arguments of a protocol's query. */
+/** The arguments of ucp_proto_t::query, which asks a protocol for the sizes
+ *  that it supports and for its cost. */
 typedef struct ucp_proto_query {
     ucp_op_t op;
     ucp_dt_class_t dt_class;
     const ucp_ep_config_t *config; /**< Limits and costs of the lanes */
-    size_t zcopy_thresh;           /**< User's; SIZE_MAX: by cost */
-    size_t rndv_thresh;            /**< User's; SIZE_MAX: by cost */
-    /** UCP_PROTO_FLAG_*: protocols with any of them are not candidates */
+    size_t zcopy_thresh;           /**< UCX_ZCOPY_THRESH; SIZE_MAX: by cost */
+    /** UCX_RNDV_THRESH for this peer; SIZE_MAX: by cost */
+    size_t rndv_thresh;
+    /** UCP_PROTO_FLAG_*: protocols with any of these flags are not
+     *  candidates */
     unsigned without;
-    /** UCP_PROTO_FLAG_*: a protocol with any of them is selected wherever it is
-     *  a candidate, whatever it costs */
+    /** UCP_PROTO_FLAG_*: a protocol with any of these flags is selected for all
+     *  sizes that it supports, whatever it costs */
     unsigned prefer;
-    /** Put, get, atomics: the lanes and rights of the key */
+    /** Put, get, atomics: the lanes and rights of the remote key */
     const struct ucp_rma_config *key;
     ucp_atomic_op_t atomic_op;
-    uint8_t atomic_size; /**< Bytes of the operand: 4 or 8 */
-    uint8_t fetch;       /**< Atomics: non-zero if there is a result */
+    uint8_t atomic_size; /**< Size of the operand in bytes: 4 or 8 */
+    uint8_t fetch;       /**< Atomics: non-zero if the operation has a result */
 } ucp_proto_query_t;
 
 enum { UCP_PROTO_MAX_RANGES = 3 };
 
-/** One range of sizes in the result of a protocol's query. The caller sets it
- *  to all sizes at no cost, and the query reduces it. */
+/** A range of sizes in the answer of a protocol. The caller of `query` sets it
+ *  to all sizes and no cost; `query` changes the members. */
 typedef struct ucp_proto_range {
-    size_t min, max;        /**< Bytes, both included */
-    ucs_linear_func_t time; /**< Seconds until the data is received */
+    size_t min, max; /**< In bytes; both are included */
+    /** Seconds from the user's call until the receiver has the data */
+    ucs_linear_func_t time;
 } ucp_proto_range_t;
 
 /** Properties of a protocol. */
 enum {
-    /** Sends one short message: calls for contiguous host memory send it
-     *  without a request */
+    /** Sends one short message. For contiguous host memory the user's call
+     *  sends it without a request */
     UCP_PROTO_FLAG_SHORT    = UCS_BIT(0),
-    /** The protocol only sends messages, or waits for messages: they are in
-     *  order with all other messages of the endpoint */
+    /** The protocol only sends or awaits messages, which are in order with all
+     *  other messages of the endpoint */
     UCP_PROTO_FLAG_MESSAGES = UCS_BIT(1),
-    /** From the start of the request on, the peer waits for what it sends: the
-     *  request cannot be cancelled */
+    /** A request cannot be cancelled once it has started, for example because
+     *  the peer waits for its messages */
     UCP_PROTO_FLAG_BEGUN    = UCS_BIT(2),
     /** One call of `progress` sends all data or nothing: a request that waits
-     *  for send resources has sent nothing */
+     *  for send resources has not sent anything */
     UCP_PROTO_FLAG_WHOLE    = UCS_BIT(3),
-    /** Reads the peer's memory */
+    /** Reads the peer's memory over a lane. In a rendezvous the receiver does
+     *  this */
     UCP_PROTO_FLAG_GET      = UCS_BIT(4),
-    /** The lane accesses the user's buffer, which may have to be
-     *  registered */
+    /** A lane accesses the user's buffer, which may have to be registered */
     UCP_PROTO_FLAG_ZCOPY    = UCS_BIT(5),
-    /** May restart over other lanes after a failure */
+    /** If a lane fails, a request may restart over other lanes */
     UCP_PROTO_FLAG_RESTARTS = UCS_BIT(6),
     /** Announces the data, and transfers it when the receiver is ready */
     UCP_PROTO_FLAG_RNDV     = UCS_BIT(7),
-    /** Writes to the peer's memory */
+    /** Writes the peer's memory over a lane. In a rendezvous the sender does
+     *  this */
     UCP_PROTO_FLAG_PUT      = UCS_BIT(8),
 };
 
-/** A protocol. A request refers to its present protocol, which may change, for
- *  example from the announcement of a rendezvous to the transfer of the data.
- *  The functions are called with the worker's lock held. */
+/** A protocol. req->send.proto is the present protocol of a request. It may
+ *  change: for example, a rendezvous has one protocol for the announcement and
+ *  another one for the data. All functions are called with the worker's lock
+ *  held. */
 struct ucp_proto {
-    const char *name; /**< Name that UCX_PROTO_INFO shows */
-    /** UCS_BIT() of each ucp_op_t that it carries out; 0 if only other
-     *  protocols switch a request to it */
+    const char *name; /**< Shown in the output of UCX_PROTO_INFO */
+    /** UCS_BIT() of each ucp_op_t that the protocol carries out. 0: the
+     *  protocol is not selected by cost; other protocols switch a request to
+     *  it */
     uint16_t ops;
-    /** Writes the sizes that the protocol supports, and its cost there, to
-     *  `ranges`, in ascending order; returns their number, at most
-     *  UCP_PROTO_MAX_RANGES */
+    /** Writes to `ranges`, in ascending order, the sizes that the protocol
+     *  supports and its cost. Returns the number of ranges, at most
+     *  UCP_PROTO_MAX_RANGES; 0 if the protocol does not support the
+     *  operation */
     unsigned (*query)(const ucp_proto_query_t *query,
                       ucp_proto_range_t *ranges);
-    /** Returns the lanes that share data of a class which the query supports.
-     *  May be NULL: the lanes follow from the endpoint or the key */
+    /** Returns the lanes among which the protocol divides data of a class
+     *  (ucp_dt_class_t), for the output of UCX_PROTO_INFO. NULL: the protocol
+     *  does not divide data, or the lanes depend on the remote key */
     const ucp_rails_t *(*rails)(const ucp_ep_config_t *config,
                                 unsigned dt_class);
-    /** Prepares a request for its first call of progress, or selects another
-     *  protocol and calls the `init` of that. `attr`: UCP_OP_ATTR_* of the
-     *  user's call. After a failure the request holds no resources. May be
-     *  NULL: nothing to prepare */
+    /** Prepares a request for its first call of `progress`, or switches the
+     *  request to another protocol and calls the `init` of that protocol.
+     *  `attr`: UCP_OP_ATTR_* of the user's call. After a failure the request
+     *  holds no resources. NULL: there is nothing to prepare */
     ucs_status_t (*init)(ucp_request_t *req, uint32_t attr);
-    /** Returns non-zero if one call of progress sends all of the request, or
-     *  nothing. May be NULL: never */
+    /** Returns non-zero if one call of `progress` completes the request for the
+     *  user, or sends nothing. NULL: never */
     int (*is_immediate)(const ucp_request_t *req);
     ucp_request_progress_t progress;
     ucp_request_abort_t abort;
-    /** For ucp_request_cancel: requests the peer to drop the announcement of
-     *  the data. May be NULL: cancellation then has no effect */
+    /** For ucp_request_cancel: asks the peer to drop the announcement of the
+     *  data. NULL: the request cannot be cancelled after the announcement */
     void (*withdraw)(ucp_request_t *req);
     uint16_t flags; /**< UCP_PROTO_FLAG_* */
-    /** Counter of the endpoint (UCP_STATS_*) that a request increases at its
-     *  start; 0: its messages are counted when a lane sends them */
+    /** Counter of the endpoint (UCP_STATS_*) that increases at the start of a
+     *  request; 0: its messages are counted when a lane sends them */
     uint16_t counter;
-    /** UCP_AM_ID_* of the message that answers the request; 0: none */
+    /** UCP_AM_ID_* of the message by which the peer answers the request; 0:
+     *  none */
     uint8_t reply;
 };
 
-/** Assigns a protocol to a request and prepares it. */
+/** Sets the protocol of a request and calls its `init`. Returns
+ *  UCS_ERR_UNSUPPORTED if `proto` is NULL: there is no protocol for this
+ *  size. */
 static inline ucs_status_t
 ucp_proto_init(ucp_request_t *req, const ucp_proto_t *proto, uint32_t attr)
 {
@@ -143,23 +158,24 @@ ucp_proto_init(ucp_request_t *req, const ucp_proto_t *proto, uint32_t attr)
     return (proto->init == NULL) ? UCS_OK : proto->init(req, attr);
 }
 
-/** An is_immediate function that always returns true. */
+/** Returns true; for ucp_proto_t::is_immediate. */
 int ucp_proto_always(const ucp_request_t *req);
 
-/** Returns the request that a peer's message answers, or NULL. `request`: the
- *  id in the message; `reply`: the id of the message. */
+/** Returns the request that a message of the peer answers. `request`: the id of
+ *  the request, from the message; `reply`: UCP_AM_ID_* of the message. Returns
+ *  NULL if no such request waits for such a message. */
 ucp_request_t *ucp_proto_replied(ucp_worker_h worker, ucp_le32_t request,
                                  uint8_t reply);
 
-/** Flags of a call by which the user wants to reuse the buffer as early as
- *  possible: the data is copied. */
+/** If the user's call has one of these flags, the data is copied, so that the
+ *  user can reuse the buffer as early as possible. */
 enum {
     UCP_PROTO_ATTR_SOON = UCP_OP_ATTR_FLAG_FAST_CMPL |
                           UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL,
 };
 
-/** One row of a table: the protocol for sizes up to `max`, from the end of the
- *  previous row. */
+/** One row of a table: `proto` is selected for sizes above `max` of the
+ *  previous row and up to `max`. */
 typedef struct ucp_proto_step {
     size_t max;
     const ucp_proto_t *proto;
@@ -168,87 +184,98 @@ typedef struct ucp_proto_step {
 enum { UCP_PROTO_MAX_STEPS = 8 };
 
 typedef struct ucp_proto_table {
-    /** `max` of the last row is SIZE_MAX */
+    /** Sorted by size; `max` of the last row is SIZE_MAX */
     ucp_proto_step_t steps[UCP_PROTO_MAX_STEPS];
 } ucp_proto_table_t;
 
-/** Configuration of endpoints with the same lanes and error handling mode. */
+/** The configuration of all endpoints with the same lanes and error handling
+ *  mode: limits and costs of the lanes, and the protocols that are selected by
+ *  them. */
 struct ucp_ep_config {
-    /** Tagged sends of contiguous host memory of fewer bytes use am_short
-     *  without a request; 0: none do */
+    /** Tagged sends of contiguous host memory with fewer bytes than this use
+     *  am_short and need no request; 0: no sends do */
     size_t tag_short_end;
-    size_t am_short_end; /**< As tag_short_end, including the user's header */
-    /** Stream sends of 1 to this many bytes use am_short */
+    /** As tag_short_end, for active messages. The number of bytes includes the
+     *  user's header */
+    size_t am_short_end;
+    /** Stream sends of 1 to this many bytes use am_short and need no request */
     size_t stream_short_max;
-    /** The context has copiers: the user's memory may be memory that the
-     *  processor cannot access */
+    /** The context has copiers (transports that copy between host memory and
+     *  memory of a device, see stage/stage.h). The user's buffers may then be
+     *  in memory that the processor cannot access */
     uint8_t staged;
     uint8_t num_lanes;
     uint8_t err_mode; /**< 1: UCP_ERR_HANDLING_MODE_PEER */
-    /** The endpoint has no lanes yet: the limits are such that a message fits
+    /** The endpoint has no lanes yet. Messages are limited such that they fit
      *  each interface that may become lane 0 */
     uint8_t unconnected;
-    /** The peer is on this machine: see ucp_address_is_local */
+    /** The peer is on this machine (ucp_address_is_local) */
     uint8_t is_local;
-    /** UCP_PROTO_FLAG_* of the user's UCX_RNDV_SCHEME; 0: by cost */
+    /** UCP_PROTO_FLAG_* of the protocol for the data of a rendezvous that the
+     *  user requests by UCX_RNDV_SCHEME; 0: selected by cost */
     uint16_t rndv_prefer;
-    /** User's size of rendezvous fragments; 0: the lane's limit */
+    /** Bytes of data in a fragment (UCX_RNDV_FRAG_SIZE); 0: as much as the lane
+     *  supports, at most UCP_FRAGMENT_MAX */
     size_t rndv_frag_size;
-    /** Best lane for large put and get of any memory, or UCP_NULL_LANE. The
-     *  next two members can be UCP_NULL_LANE, too */
+    /** Index of the best lane for large put and get of any host memory. This
+     *  and the next three members are UCP_NULL_LANE if there is no such lane */
     uint8_t rndv_lane;
-    /** Best lane for memory of the peer that the processor cannot access, if it
-     *  is a lane for such memory only */
+    /** Index of the best lane among those that can access only memory which the
+     *  peer's processor cannot access, for example of a GPU */
     uint8_t device_lane;
-    /** Best lane for the user's put and get of registered memory */
+    /** Index of the best lane for short put and get of the user, among the
+     *  lanes that can access any memory */
     uint8_t rma_lane;
-    uint8_t amo_lane;         /**< Best lane for atomics */
+    uint8_t amo_lane;         /**< Index of the best lane for atomics */
     ucp_lane_map_t rma_lanes; /**< All lanes that can put or get */
     ucp_lane_map_t amo_lanes; /**< All lanes that support atomics */
-    /** Lanes that have failed; the rest of the configuration describes the
-     *  remaining lanes */
+    /** Lanes that have failed. Their indices remain, and no other member of the
+     *  configuration uses them */
     ucp_lane_map_t lost;
-    /** Class of the bandwidth of messages for which the costs hold (measure.h);
-     *  0: any bandwidth */
+    /** Class of the measured bandwidth of messages to the peer (measure.h), by
+     *  which the costs are set; 0: not measured, the costs are estimates for
+     *  any peer */
     uint8_t measured;
-    /** As `measured`, for the lane of large put and get */
+    /** As `measured`, for large put and get over rndv_lane */
     uint8_t measured_copy;
-    /** The configuration from which this one was derived by the loss of lanes
-     *  or a measured bandwidth; may be this one. Both have the same lanes, with
-     *  the same indices and memory domains */
+    /** The configuration without failed lanes and measured bandwidths from
+     *  which this one was derived; may be this one. Both have the same lanes,
+     *  with the same indices and memory domains */
     const ucp_ep_config_t *whole;
-    /** The configuration for operations with UCP_OP_ATTR_FLAG_MULTI_SEND; NULL
-     *  until it is needed */
+    /** The variant of this configuration for operations with
+     *  UCP_OP_ATTR_FLAG_MULTI_SEND; NULL until it is needed */
     const ucp_ep_config_t *multi;
-    uint8_t max_rndv_lanes; /**< These two: the user's limits; 0 means one */
+    /** These two are the maximum number of lanes that share one transfer
+     *  (UCX_MAX_RNDV_LANES, UCX_MAX_RMA_LANES); 0 means one */
+    uint8_t max_rndv_lanes;
     uint8_t max_rma_lanes;
-    /** Lanes slower by more than this factor do not share transfers;
-     *  0: no limit */
+    /** Lanes share transfers only if their bandwidths differ by at most this
+     *  factor; 0: any factor */
     double max_lane_ratio;
-    /** User's threshold of buffered copy: messages of at least this size do
-     *  not use am_short; 0: by cost */
+    /** UCX_BCOPY_THRESH: messages of at least this many bytes do not use
+     *  am_short; 0: selected by cost */
     size_t short_end;
-    /** Lanes that share the data of rendezvous, for get and for put */
+    /** The lanes that share the data of a rendezvous, for get and for put */
     ucp_rails_t rndv_get;
     ucp_rails_t rndv_put;
-    /** Rails that consist of one lane, indexed by the lane */
+    /** Rails that consist of one lane: entry i is for lane i */
     ucp_rails_t single_get[UCP_MAX_LANES];
     ucp_rails_t single_put[UCP_MAX_LANES];
     ucp_lane_config_t lanes[UCP_MAX_LANES];
     ucp_proto_table_t tables[UCP_OP_EP_LAST][UCP_DT_CLASS_LAST];
-    /** Tables for UCP_PROTO_ATTR_SOON: without zero-copy and rendezvous, even
-     *  if these have lower latency */
+    /** Tables for calls with a flag of UCP_PROTO_ATTR_SOON: only protocols that
+     *  copy the data, so that the user can reuse the buffer early */
     ucp_proto_table_t copied[UCP_OP_MESSAGE_LAST];
 };
 
-/** Returns the limits and costs of active messages. */
+/** Returns the limits and costs of active messages, which use lane 0. */
 static UCS_F_ALWAYS_INLINE const ucp_lane_am_t *
 ucp_ep_config_am(const ucp_ep_config_t *config)
 {
     return &config->lanes[UCP_AM_LANE].am;
 }
 
-/** Returns the lane for large put and get, or NULL. */
+/** Returns the lane `rndv_lane`, or NULL if there is none. */
 static inline const ucp_lane_config_t *
 ucp_ep_config_rndv(const ucp_ep_config_t *config)
 {
@@ -259,38 +286,39 @@ ucp_ep_config_rndv(const ucp_ep_config_t *config)
 
 struct ucp_selected_lane;
 
-/** Returns the worker's configuration for these lanes, and creates it if there
- *  is none. Returns NULL if out of memory. */
+/** Returns the worker's configuration for these lanes, which is created if
+ *  there is none. Returns NULL if out of memory. */
 const ucp_ep_config_t *ucp_ep_config_get(ucp_worker_h worker,
                                          const struct ucp_selected_lane *lanes,
                                          unsigned num_lanes, int err_mode,
                                          int is_local);
 
-/** Returns the configuration of an endpoint that has lost one more lane, not
- *  lane 0. Returns NULL if out of memory. */
+/** Returns the configuration of an endpoint of which one more lane has failed:
+ *  index `lane`, not 0. Returns NULL if out of memory. */
 const ucp_ep_config_t *ucp_ep_config_without(ucp_worker_h worker,
                                              const ucp_ep_config_t *config,
                                              unsigned lane);
 /** Returns the configuration of an endpoint after a measurement: with the costs
- *  for these classes of bandwidth, of messages and of large put and get.
- *  Returns NULL if out of memory. */
+ *  that follow from these classes of bandwidth (measure.h), of messages and of
+ *  large put and get. Returns NULL if out of memory. */
 const ucp_ep_config_t *ucp_ep_config_measured(ucp_worker_h worker,
                                               const ucp_ep_config_t *config,
                                               unsigned measured,
                                               unsigned measured_copy);
 
 /**
- * Returns the configuration for operations with UCP_OP_ATTR_FLAG_MULTI_SEND.
- * Its costs are the time for which one operation occupies both sides and the
- * lane, without the latency, because other operations are transferred in the
- * meantime. It has the lanes of `config`. Called with the worker's lock held.
- * Returns `config` if out of memory.
+ * Returns the variant of `config` for operations with
+ * UCP_OP_ATTR_FLAG_MULTI_SEND, which has the same lanes. The user then has many
+ * operations in flight. Therefore a cost is the time for which one operation
+ * occupies both sides and the lane, without the latency, in which other
+ * operations are transferred. Called with the worker's lock held. Returns
+ * `config` if out of memory.
  */
 const ucp_ep_config_t *ucp_ep_config_multi(ucp_worker_h worker,
                                            const ucp_ep_config_t *config);
 
-/** Returns the configuration whose tables select the protocol of an operation.
- *  `attr`: UCP_OP_ATTR_* of the user's call. */
+/** Returns the configuration from whose tables the protocol of an operation is
+ *  selected. `attr`: UCP_OP_ATTR_* of the user's call. */
 static UCS_F_ALWAYS_INLINE const ucp_ep_config_t *
 ucp_ep_config_for(ucp_worker_h worker, const ucp_ep_config_t *config,
                   uint32_t attr)
@@ -302,85 +330,95 @@ ucp_ep_config_for(ucp_worker_h worker, const ucp_ep_config_t *config,
 
 void ucp_ep_config_free_all(ucp_worker_h worker);
 
-/** Returns the configuration of endpoints that have no lanes yet: its protocols
- *  work over any lanes. Returns NULL if out of memory. */
+/** Returns the configuration of endpoints that have no lanes yet. It limits
+ *  messages such that they can be sent over any interface that may become lane
+ *  0. Returns NULL if out of memory. */
 const ucp_ep_config_t *ucp_ep_config_unconnected(ucp_worker_h worker,
                                                  int err_mode);
 
 struct ucp_worker_iface;
 
-/** Sets wiface->lane, the capabilities and costs of lanes over an open
- *  interface. remote_md and remote_device are set for each peer. */
+/** Sets wiface->lane: the capabilities and costs of lanes over an open
+ *  interface. The members remote_md and remote_device depend on the peer, and
+ *  are set when an endpoint is created. */
 void ucp_lane_config_fill(struct ucp_worker_iface *wiface);
 
-/** Gets the cost of an operation on host memory over an interface: to the peer
- *  of `ep` or, if that is NULL, to any peer. */
+/** Gets the transport's estimate for an operation on host memory over an
+ *  interface. `ep`: the transport's endpoint whose peer the estimate is for;
+ *  NULL: any peer. */
 ucs_status_t ucp_lane_estimate(const struct ucp_worker_iface *wiface,
                                ucx_op_t op, uct_ep_h ep, ucx_perf_t *perf);
 
-/** Sets the members rndv_lane, device_lane, rma_lane, amo_lane and the rails,
- *  from the capabilities and costs of the lanes. */
+/** Sets the members rndv_lane, device_lane, rma_lane, amo_lane, rma_lanes,
+ *  amo_lanes and the rails, from the capabilities and costs of the lanes. */
 void ucp_ep_config_assign(ucp_ep_config_t *config);
 
-/** A protocol with the sizes and the cost for which it may be selected. */
+/** A protocol with a range of sizes for which it may be selected, and its cost
+ *  there. */
 typedef struct ucp_proto_candidate {
     const ucp_proto_t *proto;
-    size_t min, max;        /**< Bytes; not available if max < min */
+    size_t min, max;        /**< In bytes; if max < min, it is not selected */
     ucs_linear_func_t time; /**< Seconds */
 } ucp_proto_candidate_t;
 
 enum { UCP_PROTO_MAX_CANDIDATES = 24 };
 
-/** Writes the candidates for a query to `list`; returns their number. */
+/** Writes to `list` the ranges of all protocols that can carry out the
+ *  operation of the query. Returns their number. */
 unsigned ucp_proto_list(const ucp_proto_query_t *query,
                         ucp_proto_candidate_t list[UCP_PROTO_MAX_CANDIDATES]);
 
-/** Fills the table with the candidate of the lowest cost for each size; if
- *  costs are equal, with the first in the list. Sizes without a candidate have
- *  no protocol (NULL). Fails only if out of memory. */
+/** Fills the table: for each size, the candidate with the lowest cost; of equal
+ *  costs, the first in the list. Sizes without a candidate get NULL as
+ *  protocol. Fails only if out of memory. */
 ucs_status_t ucp_proto_envelope(const ucp_proto_candidate_t *list,
                                 unsigned count, ucp_proto_table_t *table);
 
-/** Fills the table from the candidates for a query. Fails only if out of
- *  memory. */
+/** Fills the table from all candidates for a query (ucp_proto_list()). Fails
+ *  only if out of memory. */
 ucs_status_t ucp_proto_fill(const ucp_proto_query_t *query,
                             ucp_proto_table_t *table);
 
 /** Returns the cost, in seconds as a function of the size, of the protocol that
- *  the endpoint's table has for `length` bytes. `query->op` must be an
- *  operation of the tables of `query->config`. */
+ *  query->config selects for `length` bytes. `query->op`: below
+ *  UCP_OP_EP_LAST. */
 ucs_linear_func_t ucp_proto_cost(const ucp_proto_query_t *query, size_t length);
 
-/** Returns the first length from `from` on (not 0) for which the protocol of
- *  the endpoint's table costs no more than `other`. */
+/** Returns the smallest length, not below `from`, for which the protocol that
+ *  query->config selects costs no more than `other`. `from`: not 0. `other`: in
+ *  seconds, as a function of the length. */
 size_t ucp_proto_first_better(const ucp_proto_query_t *query,
                               ucs_linear_func_t other, size_t from);
 
-/** Prints a table of a configuration, or of a remote key that is used with it.
- *  `lanes`: names of the key's lanes, or empty. */
+/** Prints a table of a configuration, or of a remote key that is used with this
+ *  configuration. `lanes`: the names of the lanes for the output; may be
+ *  empty. */
 void ucp_proto_print_table(const ucp_proto_table_t *table, ucp_op_t op,
                            unsigned dt_class, const ucp_ep_config_t *config,
                            const char *lanes, FILE *stream);
 
-/** Computes the tables of a configuration whose limits are set. Fails only if
- *  out of memory. */
+/** Fills the tables of a configuration whose lanes are set, and the members
+ *  tag_short_end, am_short_end and stream_short_max. Fails only if out of
+ *  memory. */
 ucs_status_t ucp_proto_select(ucp_ep_config_t *config, size_t zcopy_thresh,
                               size_t rndv_thresh);
 
-/** Prints all tables of a configuration, as UCX_PROTO_INFO=y does. `lane`:
- *  name of lane 0. */
+/** Prints the tables of a configuration, as UCX_PROTO_INFO=y does. `lane`: the
+ *  names of the lanes for the output. */
 void ucp_proto_print(const ucp_ep_config_t *config, const char *lane,
                      FILE *stream);
 
-/** Writes " by <name> over <transport of the interface><range>". */
+/** Writes to `text` " by <name> over <transport>/<device><range>". `iface`:
+ *  index of the worker's interface. */
 void ucp_proto_describe(const char *name, ucp_worker_h worker, unsigned iface,
                         const char *range, char *text, size_t max);
 
-/** Return the name of an operation for the output, and its UCP_FEATURE_*. */
+/** Return the name of an operation for the output, and the UCP_FEATURE_* that
+ *  it needs. */
 const char *ucp_proto_op_name(ucp_op_t op);
 uint64_t ucp_proto_op_feature(ucp_op_t op);
 
-/** Returns the protocol for `length` bytes. Hot path. */
+/** Returns the protocol that the table has for `length` bytes. Hot path. */
 static UCS_F_ALWAYS_INLINE const ucp_proto_t *
 ucp_proto_find(const ucp_proto_table_t *table, size_t length)
 {
@@ -392,7 +430,8 @@ ucp_proto_find(const ucp_proto_table_t *table, size_t length)
     return step->proto;
 }
 
-/** Returns the protocol of a message of `length` bytes. */
+/** Returns the protocol of a message of `length` bytes. `attr`: UCP_OP_ATTR_*
+ *  of the user's call. */
 static UCS_F_ALWAYS_INLINE const ucp_proto_t *
 ucp_proto_of_message(ucp_worker_h worker, const ucp_ep_config_t *config,
                      ucp_op_t op, unsigned dt_class, size_t length,
@@ -405,11 +444,11 @@ ucp_proto_of_message(ucp_worker_h worker, const ucp_ep_config_t *config,
         length);
 }
 
-/** Bandwidth of a memory copy on one core: a typical figure of recent servers
- *  (bytes per second), only to compare protocols. */
+/** Bandwidth of a memory copy on one core in bytes per second: a typical figure
+ *  of recent servers, only to compare protocols. */
 #define UCP_PROTO_MEMCPY_BANDWIDTH 12e9
 
-/** Time (s) that UCP itself needs for an operation with a request. */
+/** Seconds that UCP itself needs for an operation with a request. */
 #define UCP_PROTO_REQUEST_TIME 0.2e-6
 
 #endif

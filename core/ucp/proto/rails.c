@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Divides large puts and gets among lanes (rails.h): which lanes go together,
- * their shares by bandwidth, and the lane and length of each chunk.
+ * Divides large puts and gets among lanes (rails.h): selects the lanes that may
+ * share a transfer, computes their shares by bandwidth, and finds the lane and
+ * the length of each chunk.
  */
 #include "ucp/proto/proto.h"
 
@@ -15,7 +16,8 @@ static const ucp_lane_rma_t *rma_of(const ucp_lane_config_t *lane, int is_get)
 
 /* ------------------------------------------------------------- selection -- */
 
-/* Returns the bandwidth of put or get, whichever is higher. */
+/* Returns the bandwidth of put or get by zero-copy, whichever is higher, in
+ * bytes per second. */
 static double bandwidth_of(const ucp_lane_config_t *lane)
 {
     double put = (lane->put.max_zcopy > 0) ? lane->put.cost_zcopy.bandwidth : 0;
@@ -36,8 +38,8 @@ int ucp_rails_go_together(const ucp_lane_config_t *a,
             ((first <= second * max_ratio) && (second <= first * max_ratio)));
 }
 
-/* Returns the slot for a new lane: that of an earlier rail with the same
- * domains on both sides, else a new slot. */
+/* Returns the slot (ucp_rail_t::slot) for a new lane: that of an earlier rail
+ * with the same memory domains on both sides, otherwise a new slot. */
 static uint8_t slot_of(const ucp_ep_config_t *config, ucp_rails_t *rails,
                        unsigned lane)
 {
@@ -68,7 +70,7 @@ static void add(const ucp_ep_config_t *config, unsigned lane,
     ++rails->num;
 }
 
-/* Computes the shares of all rails, and the length of a round. */
+/* Computes the shares of all rails, and the maximum length of a round. */
 static void divide(const ucp_ep_config_t *config, ucp_rails_t *rails)
 {
     double whole  = UCP_RAILS_WHOLE;
@@ -92,8 +94,8 @@ static void divide(const ucp_ep_config_t *config, ucp_rails_t *rails)
         rail->end = (i == rails->num - 1u) ?
                         UCP_RAILS_WHOLE :
                         (uint32_t)(whole * before / rails->bandwidth);
-        /* Aligning the start and the end of a part may make it longer: reserve
-         * two units */
+        /* Both ends of a part are aligned, which may make the part longer than
+         * its share: leave space for twice the alignment. */
         limit     = (double)(rail->max - 2 * UCP_RAILS_ALIGN) * whole /
                 (double)(rail->end - last);
         round = (limit < round) ? limit : round;
@@ -117,8 +119,8 @@ void ucp_rails_single(const ucp_ep_config_t *config, unsigned lane, int is_get,
     }
 }
 
-/* Returns non-zero if the lane is usable and can share transfers with all
- * rails. */
+/* Returns non-zero if the lane can carry parts of a transfer, and may share
+ * transfers with all lanes in `rails`. */
 static int fits(const ucp_ep_config_t *config, const ucp_rails_t *rails,
                 unsigned lane)
 {
@@ -180,7 +182,8 @@ void ucp_rails_fill(const ucp_ep_config_t *config, unsigned lane,
 
 /* -------------------------------------------------------------- division -- */
 
-/* Returns the first rail whose lane is not in `lost`, or NULL. */
+/* Returns the first rail whose lane is not in `lost`, or NULL if there is
+ * none. */
 static const ucp_rail_t *any_left(const ucp_rails_t *rails, ucp_lane_map_t lost)
 {
     unsigned i;
@@ -193,8 +196,8 @@ static const ucp_rail_t *any_left(const ucp_rails_t *rails, ucp_lane_map_t lost)
     return NULL;
 }
 
-/* Returns how many of the `left` bytes a rail takes in one operation. The bytes
- * that remain must be enough for another operation. */
+/* Returns how many of the `left` bytes a rail transfers in one operation.
+ * Leaves at least rail->min bytes for the next operation, or none. */
 static size_t take(const ucp_rail_t *rail, size_t left)
 {
     if (left <= rail->max) {
@@ -225,7 +228,7 @@ static size_t part_end(const ucp_rail_t *rail, size_t round)
 static ucp_rails_chunk_t divided(const ucp_rails_t *rails, size_t length,
                                  size_t offset)
 {
-    /* Make all rounds equally long, so that the last one is not very short */
+    /* Make all rounds equally long, so that the last one is not very short. */
     size_t count = (length - 1) / rails->round + 1;
     size_t round = align_up((length - 1) / count + 1);
     size_t start = offset / round * round;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Fills the tables of an endpoint configuration: for each operation that sends
- * messages, each class of data and each size, the protocol with the lowest
- * cost, subject to the user's thresholds.
+ * messages, for the data of rendezvous, for each class of data and each size,
+ * the protocol with the lowest cost within the user's thresholds.
  */
 #include "ucp/proto/proto.h"
 
@@ -10,7 +10,8 @@
 #include "ucp/base/config.h"
 #include "ucs/debug/assert.h"
 
-/* Fills in the ranges of a protocol; returns their number. */
+/* Asks a protocol for the sizes that it supports. Returns the number of
+ * ranges. */
 static unsigned query_ranges(const ucp_proto_t *proto,
                              const ucp_proto_query_t *query,
                              ucp_proto_range_t ranges[UCP_PROTO_MAX_RANGES])
@@ -23,7 +24,8 @@ static unsigned query_ranges(const ucp_proto_t *proto,
     return proto->query(query, ranges);
 }
 
-/* Adds the candidates of a protocol to the list; returns their number. */
+/* Adds the ranges of a protocol to the list of candidates. Returns their
+ * number. */
 static unsigned query_proto(const ucp_proto_t *proto,
                             const ucp_proto_query_t *query,
                             ucp_proto_candidate_t *list)
@@ -62,8 +64,9 @@ unsigned ucp_proto_list(const ucp_proto_query_t *query,
     return count;
 }
 
-/* Tables of messages have a protocol for each size, because rendezvous or
- * eager fragments support any size. */
+/* Preferred protocols get a cost of zero, so that they are selected for all
+ * sizes that they support. A table of messages has a protocol for every size,
+ * because rendezvous or eager fragments support any size. */
 ucs_status_t ucp_proto_fill(const ucp_proto_query_t *query,
                             ucp_proto_table_t *table)
 {
@@ -143,7 +146,8 @@ ucp_request_t *ucp_proto_replied(ucp_worker_h worker, ucp_le32_t request,
                req;
 }
 
-/* Returns the first size that is not sent as one short message. */
+/* Returns the first size that is not sent as one short message; 0 if no size
+ * is. */
 static size_t short_end(const ucp_ep_config_t *config, ucp_op_t op)
 {
     const ucp_proto_step_t *first =
@@ -152,7 +156,7 @@ static size_t short_end(const ucp_ep_config_t *config, ucp_op_t op)
     return (first->proto->flags & UCP_PROTO_FLAG_SHORT) ? first->max + 1 : 0;
 }
 
-/* Fills the tables of an operation for all classes of data. */
+/* Fills the tables of an operation for all classes of data (ucp_dt_class_t). */
 static ucs_status_t fill_classes(ucp_ep_config_t *config,
                                  ucp_proto_query_t *query)
 {
@@ -167,8 +171,9 @@ static ucs_status_t fill_classes(ucp_ep_config_t *config,
     return status;
 }
 
-/* Fills the tables of the data of rendezvous first: the cost of an announced
- * message depends on how its data will be transferred. */
+/* Fills all tables of the configuration. Those for the data of rendezvous come
+ * first, because the cost of a message by rendezvous includes the transfer of
+ * its data. */
 static ucs_status_t fill_tables(ucp_ep_config_t *config, size_t zcopy_thresh,
                                 size_t rndv_thresh)
 {

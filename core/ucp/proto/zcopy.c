@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Posts put_zcopy and get_zcopy of a request's data, chunk by chunk (zcopy.h).
+ * Posts a request's data by put_zcopy or get_zcopy, chunk by chunk (zcopy.h).
  */
 #include "ucp/proto/zcopy.h"
 
@@ -20,8 +20,8 @@ int ucp_zcopy_register(ucp_ep_h ep, const ucp_rails_t *rails,
 
     if (!(ep->config->lanes[rails->rail[0].lane].md_flags &
           UCT_MD_FLAG_NEED_MEMH)) {
-        /* All rails have lanes with equal needs (see fits() in rails.c): none
-         * needs a registration */
+        /* The lanes of all rails have equal needs (see fits() in rails.c), so
+         * none needs a registration. */
         ucp_memhs_none(rails, memhs);
         return 1;
     }
