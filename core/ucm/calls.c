@@ -152,7 +152,7 @@ static void *ucm_mremap_with(ucm_mremap_t orig, void *old_address,
     return event.mremap.result;
 }
 
-/* Size of a segment; 0 if it cannot be queried. */
+/* Size of a segment in bytes; 0 if it cannot be queried. */
 static size_t ucm_shm_segment_size(int shmid)
 {
     struct shmid_ds ds;
@@ -290,7 +290,8 @@ static int ucm_brk_with(ucm_brk_t orig, void *addr)
     return event.brk.result;
 }
 
-/* Returns whether madvise() may replace the pages in the range. */
+/* Returns whether this advice lets the kernel replace the pages in the
+ * range. */
 static int ucm_madvise_drops(int advice)
 {
     return (advice == MADV_DONTNEED) || (advice == MADV_REMOVE) ||

@@ -15,15 +15,16 @@ typedef struct ucm_elf_walk {
     void *arg;
 } ucm_elf_walk_t;
 
-/* Returns the absolute address of a dynamic section's entry. The dynamic
- * linkers of most systems have made these addresses absolute; some have not. */
+/* Returns the absolute address for an entry of a dynamic section. The dynamic
+ * linkers of most systems have made the address in the entry absolute; some
+ * have not. */
 static const void *ucm_elf_pointer(uintptr_t base, uintptr_t value)
 {
     return (const void *)((value < base) ? base + value : value);
 }
 
-/* The GNU hash table does not contain the number of symbols: it is the index of
- * the last symbol of the last chain, plus one. */
+/* Returns the number of symbols, which the GNU hash table does not contain: it
+ * is one more than the index of the last symbol of the last chain. */
 static size_t ucm_elf_gnu_count(const uint32_t *table)
 {
     const uint32_t num_buckets = table[0], first = table[1], bloom = table[2];

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Subscribers and event delivery. Delivery walks a list without a lock, inside
- * one of two periods that count active readers. Ending a subscription removes
- * it from the list and waits until both periods have been empty once. Therefore
- * events may come from any thread and from inside handlers, and delivery never
- * waits, never allocates, and uses no thread-local memory.
+ * Subscribers and event delivery. A thread that delivers an event (a reader)
+ * walks the list of subscribers without a lock, and is counted in one of two
+ * periods meanwhile. Ending a subscription removes it from the list and waits
+ * until both periods have been empty once. Therefore events may come from any
+ * thread and from inside handlers, and delivery never waits, never allocates,
+ * and uses no thread-local memory.
  */
 #include <errno.h>
 #include <limits.h>
@@ -22,11 +23,11 @@ typedef struct ucm_handler ucm_handler_t;
 
 struct ucm_handler {
     _Atomic(ucm_handler_t *) next;
-    atomic_int events;
+    atomic_int events; /* UCM_EVENT_* that the subscriber wants */
     int priority;
     ucm_event_callback_t cb;
     void *arg;
-    ucm_handler_t *garbage;
+    ucm_handler_t *garbage; /* next in a list of handlers to free */
 };
 
 /* Protects changes of the list; never held during the delivery of events, or
@@ -37,8 +38,10 @@ static pthread_mutex_t ucm_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t ucm_sync_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t ucm_fork_once  = PTHREAD_ONCE_INIT;
 
-/* Subscribers, in the order of priority. */
+/* Subscribers, in ascending order of priority. */
 static _Atomic(ucm_handler_t *) ucm_handlers;
+/* Events that other interceptors report (ucm_set_external_event()): UCM does
+ * not intercept calls for them. */
 static atomic_int ucm_external;
 
 /* The number of readers in each period; the current period, by its lowest bit;
@@ -88,7 +91,8 @@ void ucm_event_dispatch(ucm_event_type_t type, ucm_event_t *event, int low,
     }
 }
 
-/* Rounds the range to whole pages, as the kernel does. */
+/* Reports a change of a range to all subscribers of the event `type`. The range
+ * is extended to whole pages, because the kernel maps and unmaps these. */
 static void ucm_event_vm(ucm_event_type_t type, void *address, size_t size)
 {
     const uintptr_t mask = ucm_page_size() - 1;

@@ -23,7 +23,7 @@
 
 /* Taken before any other lock of UCM. */
 static pthread_mutex_t install_lock = PTHREAD_MUTEX_INITIALIZER;
-static atomic_int install_calls; /* intercepted calls */
+static atomic_int install_calls; /* mask of the intercepted calls */
 static int install_patched;      /* mask of the calls that are intercepted by
                                   * patches */
 static int install_heap_is_watched;
@@ -170,11 +170,11 @@ static ucs_status_t install_reloc(const install_names_t *names, int calls)
 }
 
 /*
- * Returns whether the functions may be patched. A thread that exits unmaps its
- * stack after its thread-local data, including that of the thread sanitizer, is
- * destroyed; instrumented code (subscribers in such a program) cannot run then.
- * Interception by relocation tables does not see this call, which the C library
- * makes internally.
+ * Returns whether the functions may be patched. Under the thread sanitizer they
+ * may not: a thread that exits unmaps its stack after its thread-local data,
+ * including that of the sanitizer, is destroyed, and instrumented code
+ * (subscribers in such a program) cannot run then. Interception by relocation
+ * tables does not see this munmap(), which the C library calls internally.
  */
 static int install_may_patch(const install_names_t *names)
 {
@@ -187,7 +187,7 @@ static int install_may_patch(const install_names_t *names)
     return ucm_opts()->mmap_hook_mode == UCM_MMAP_HOOK_BISTRO;
 }
 
-/* Intercepts the calls. The caller holds the lock. */
+/* Intercepts the calls. The caller holds install_lock. */
 static ucs_status_t install_locked(const install_names_t *names, int calls)
 {
     int missing = calls;

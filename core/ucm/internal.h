@@ -40,8 +40,9 @@ void ucm_event_leave(int token);
 int ucm_event_is_wanted(void);
 
 /* Calls the subscribers of the event whose priority is in [low, high]. The
- * next two report UCM_EVENT_VM_MAPPED and UCM_EVENT_VM_UNMAPPED to all
- * subscribers. The caller must be in a period of ucm_event_enter(). */
+ * next two round the range to whole pages and report UCM_EVENT_VM_MAPPED or
+ * UCM_EVENT_VM_UNMAPPED to all subscribers of that event. The caller must be in
+ * a period of ucm_event_enter(). */
 void ucm_event_dispatch(ucm_event_type_t type, ucm_event_t *event, int low,
                         int high);
 void ucm_event_vm_mapped(void *address, size_t size);
@@ -71,8 +72,8 @@ void *ucm_current_brk(void);
 
 extern const char *const ucm_call_names[];
 
-/* Returns the function that replaces a call: for patches of the C library, or
- * for relocation tables. */
+/* Return the function to which a call is redirected: ucm_call_patched() by a
+ * patch of the C library, ucm_call_reloc() by relocation tables. */
 void *ucm_call_patched(ucm_call_t call);
 void *ucm_call_reloc(ucm_call_t call);
 
@@ -87,34 +88,36 @@ int ucm_installed_calls(void);
 /* --- patch.c: changing the first instructions of a function -------------- */
 
 /*
- * Redirects the function `entry` to `hook`, while other threads may run it.
- * Just before the change takes effect, `publish` is called with the former
- * target if another interceptor had redirected the function, else with NULL.
+ * Redirects the function `entry` to the hook ucm_call_patched(call), while
+ * other threads may run the function. Before the change takes effect, `publish`
+ * is called with the former target if another interceptor had redirected the
+ * function, else with NULL.
  *
- * On failure nothing is changed, and *reason is the cause.
+ * On failure the function is not changed, but `publish` may have been called;
+ * *reason is the cause.
  */
 typedef void (*ucm_patch_publish_t)(ucm_call_t call, void *previous);
 ucs_status_t ucm_patch(ucm_call_t call, void *entry,
                        ucm_patch_publish_t publish, const char **reason);
 
-/* Length of the instruction at `code`; 0 if it is unknown. */
+/* Length in bytes of the instruction at `code`; 0 if it is unknown. */
 unsigned ucm_x86_length(const uint8_t *code);
 
 /* --- elf.c: loaded objects, without the lock of dlopen() ----------------- */
 
 typedef struct ucm_elf {
     const char *name;
-    uintptr_t base;
+    uintptr_t base; /* to be added to the addresses in the object's file */
     const ElfW(Phdr) * phdrs;
     unsigned num_phdrs;
     const ElfW(Sym) * symbols;
     const char *strings;
-    size_t num_symbols;     /* 0: only the symbols that relocations use */
+    size_t num_symbols;     /* of `symbols`; 0 if the number is unknown */
     const void *plt_relocs; /* entries of `reloc_size` bytes each */
-    size_t plt_size;
-    const void *relocs;
-    size_t relocs_size;
-    size_t reloc_size;
+    size_t plt_size;        /* bytes of plt_relocs */
+    const void *relocs;     /* as plt_relocs */
+    size_t relocs_size;     /* bytes of relocs */
+    size_t reloc_size;      /* bytes of an entry; 0 if there are none */
 } ucm_elf_t;
 
 typedef int (*ucm_elf_cb_t)(const ucm_elf_t *elf, void *arg);
@@ -131,14 +134,16 @@ int ucm_elf_has(const ucm_elf_t *elf, const void *address);
 typedef struct ucm_reloc {
     const char *name;
     void *value;      /* the function to call */
-    const void *keep; /* address in the object whose own table is not changed */
+    const void *keep; /* an address in the object whose own calls are not
+                       * redirected; NULL: redirect those of all objects */
 } ucm_reloc_t;
 
-/* Adds a name, which later calls of ucm_reloc_apply() redirect. */
+/* Adds a name, or replaces its earlier entry. Later calls of ucm_reloc_apply()
+ * redirect the name. */
 ucs_status_t ucm_reloc_add(const ucm_reloc_t *reloc);
 
-/* Changes the relocation tables of all objects that are loaded now. Any
- * thread. */
+/* Changes the relocation tables of all objects that are loaded now. May be
+ * called by any thread. */
 ucs_status_t ucm_reloc_apply(void);
 
 /* Calls dlopen() as if the code at the address `caller` had called it, and
@@ -173,7 +178,8 @@ typedef struct ucm_map {
 typedef int (*ucm_map_cb_t)(const ucm_map_t *map, void *arg);
 int ucm_maps_each(ucm_map_cb_t cb, void *arg);
 
-/* Size in bytes of the shared segment attached at `address`; 0 if unknown. */
+/* Size in bytes of the System V shared memory attached at `address`; 0 if
+ * unknown. */
 size_t ucm_maps_shm_size(const void *address);
 
 /* PROT_xx of the page at `address`; -1 if unknown. */
@@ -187,8 +193,8 @@ int ucm_test_calls(int calls);
 
 /* --- log.c --------------------------------------------------------------- */
 
-/* Writes one line to standard error, from the stack. Never called inside an
- * event. */
+/* Formats one line on the stack and writes it to standard error. Not called
+ * while an event is delivered. */
 void ucm_log(ucs_log_level_t level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

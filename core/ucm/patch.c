@@ -41,7 +41,8 @@
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
-/* "notrack jmp *1(%rip)", padding, and the target */
+/* Code "notrack jmp *1(%rip)", followed by a byte of padding; and the address
+ * to which it jumps. */
 typedef struct near_slot {
     uint8_t code[8];
     uint64_t target;
@@ -141,8 +142,8 @@ static int fits_store(const uint8_t *code, size_t length)
 }
 
 /* Makes earlier stores visible to other threads, also as instructions. If the
- * kernel does not support membarrier(), changing a page's protection has the
- * same effect. */
+ * kernel does not support membarrier(), this does nothing: the caller has just
+ * changed the protection of the page, which has the same effect. */
 static void sync_cores(void)
 {
     if (syscall(SYS_membarrier, MEMBARRIER_REGISTER_SYNC_CORE, 0, 0) == 0) {
@@ -297,7 +298,7 @@ static void *jump_target(const uint8_t *code)
 }
 
 /* Returns whether the process has one thread: /proc/self/task has one folder
- * for each thread. */
+ * for each thread, and its link count is then 3. */
 static int is_alone(void)
 {
     struct stat st;

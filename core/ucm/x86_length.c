@@ -16,7 +16,7 @@ enum {
     X86_MODRM_IMM32,
 };
 
-/* Operand type of a one-byte opcode. */
+/* Returns X86_*, which operands a one-byte opcode has. */
 static unsigned x86_kind(uint8_t op)
 {
     if ((op < 0x40) && ((op & 7) < 4)) {
@@ -50,7 +50,8 @@ static unsigned x86_kind(uint8_t op)
     return X86_NONE;
 }
 
-/* Length of the operand that begins with this byte, without immediates. */
+/* Length in bytes of the operand that begins with this ModRM byte, without
+ * immediates. */
 static unsigned x86_modrm_length(const uint8_t *modrm)
 {
     unsigned mod = modrm[0] >> 6, rm = modrm[0] & 7;
@@ -76,7 +77,8 @@ static int x86_is_prefix(uint8_t byte)
            (byte == 0x64) || (byte == 0x65) || (byte == 0xf2) || (byte == 0xf3);
 }
 
-/* Opcodes of two bytes. */
+/* Returns the length of an instruction without its prefixes, whose opcode
+ * begins with 0x0f; 0 if the instruction is unknown. */
 static unsigned x86_length_0f(const uint8_t *p)
 {
     if (p[1] == 0x05) {

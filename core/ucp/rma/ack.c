@@ -14,7 +14,8 @@
 /* -------------------------------------------------------- target's side -- */
 
 /* An ACK. Its count is read when the ACK is queued: a later count would include
- * replies that are queued behind the ACK and not sent yet. */
+ * gets whose replies are queued behind the ACK, and acknowledge them before
+ * their data is sent. */
 typedef struct {
     ucp_ep_h ep;
     uint32_t count;
@@ -75,7 +76,8 @@ static const ucp_proto_t ack_proto = {
     .abort    = queued_end,
 };
 
-/* At most one ACK of an endpoint waits for send resources. */
+/* Queues an ACK until there are send resources. `acking` is set until then, so
+ * that at most one ACK of an endpoint waits. */
 static void queue_ack(ucp_ep_h ep, uint32_t count)
 {
     ucp_request_t *req = ucp_request_get_internal(ep->worker);
@@ -118,9 +120,9 @@ static void acknowledge(ucp_ep_h ep)
     }
 }
 
-/* Progress callback that runs at the end of a progress round. A handler adds it
- * as the last callback of the round, and it removes itself, so that rounds
- * without accesses have no cost. */
+/* Progress callback that sends the ACKs at the end of a progress round.
+ * ucp_rma_ack_later() adds it as the last callback of the round. It removes
+ * itself, so that rounds without accesses have no cost. */
 static unsigned acknowledge_all(void *arg)
 {
     ucp_worker_h worker   = arg;
@@ -174,8 +176,9 @@ void ucp_rma_ack_failure(ucp_worker_h worker, const ucp_wire_end_t *sender,
     if (ucp_ep_rma_bits(ep)->status == UCS_OK) {
         ucp_ep_rma_bits(ep)->status = (int8_t)status;
     }
-    acknowledge(ep); /* The access is counted, so that a reply to a later get
-                      * may acknowledge it before this ACK arrives */
+    acknowledge(ep); /* At once: the failed access has been counted, and the
+                      * reply to a later get would acknowledge it without the
+                      * error */
 }
 
 void ucp_rma_ack_forget(ucp_ep_h ep)

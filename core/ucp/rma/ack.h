@@ -24,12 +24,12 @@
 #include "ucp/rma/rma.h"
 #include "ucp/wireup/introduce.h"
 
-/** Target: adds the endpoint to those that send an ACK at the end of this
- *  progress round. */
+/** Target: makes `ep`, which replies to a peer, send an ACK to this peer at the
+ *  end of the progress round. */
 void ucp_rma_ack_later(ucp_ep_h ep);
 
-/** Target: called when an access of `sender` has failed; sends the error at
- *  once. */
+/** Target: called when an access of the peer's endpoint `sender` has failed;
+ *  sends the error at once. `what`: the kind of access, for a log message. */
 void ucp_rma_ack_failure(ucp_worker_h worker, const ucp_wire_end_t *sender,
                          const char *what, ucs_status_t status);
 
@@ -48,13 +48,16 @@ static UCS_F_ALWAYS_INLINE void ucp_rma_ack_count(ucp_worker_h worker,
     }
 }
 
-/** Target: called before the reply to a get or fetching atomic over `ep`. */
+/** Target: called before `ep` sends the reply to a get or a fetching atomic:
+ *  counts this access as carried out, and all accesses so far as
+ *  acknowledged. */
 static UCS_F_ALWAYS_INLINE void ucp_rma_ack_by_reply(ucp_ep_h ep)
 {
     ucp_ep_rma(ep)->acked = ++ucp_ep_rma(ep)->handled;
 }
 
-/** Target: called when the endpoint is freed. */
+/** Target: called when the endpoint is freed; removes it from the list of
+ *  endpoints that send an ACK. */
 void ucp_rma_ack_forget(ucp_ep_h ep);
 
 #endif

@@ -33,7 +33,7 @@ ucs_status_t ucp_rma_am_put_short(ucp_ep_h ep, const void *buffer,
         ucp_rma_put_t hdr;
         char data[UCP_RMA_AM_SHORT_MAX];
     } message;
-    const size_t header = sizeof(message.hdr.key); /* the header of am_short */
+    const size_t header = sizeof(message.hdr.key); /* an argument of am_short */
     ucs_status_t status;
 
     pack_header(&message.hdr, ep, key, remote_addr);
@@ -46,7 +46,8 @@ ucs_status_t ucp_rma_am_put_short(ucp_ep_h ep, const void *buffer,
     return status;
 }
 
-/* Returns the bytes of data in one message. */
+/* Returns the maximum bytes of data in one message that the transport
+ * copies. */
 static size_t max_data(ucp_ep_h ep)
 {
     return ucp_ep_config_am(ep->config)->max_bcopy - sizeof(ucp_rma_put_t);

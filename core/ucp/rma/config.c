@@ -17,7 +17,7 @@ static double at(ucs_linear_func_t time, size_t length)
     return time.c + time.m * (double)length;
 }
 
-/* Selects the best lane of each kind of transfer. */
+/* Selects the best lane for each of short, buffered copy and zero-copy. */
 static void select_lanes(const ucp_rma_config_t *config, int is_get,
                          ucp_rma_protos_t *protos)
 {
@@ -129,8 +129,8 @@ static ucs_status_t fill_tables(ucp_worker_h worker, ucp_rma_config_t *config,
     return UCS_OK;
 }
 
-/* Returns the end of the sizes of puts that use short active messages, if the
- * table begins with these; else 0. */
+/* Returns the first size in bytes that is too long for puts by short active
+ * messages, if the table begins with messages; else 0. */
 static size_t am_put_end(const ucp_rma_config_t *config)
 {
     const ucp_lane_am_t *am = ucp_ep_config_am(config->ep_config);

@@ -48,7 +48,8 @@ static size_t min_zcopy(const ucp_proto_query_t *query)
     return ucs_max(ucs_max(lane, user), (size_t)1);
 }
 
-/* Applies the user's threshold, from which on only zero-copy is used, whatever
+/* Limits the sizes of a protocol that is not zero-copy: excludes size 0, and
+ * the sizes from the user's threshold on, for which zero-copy is used whatever
  * it costs. */
 static void limit(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {
@@ -74,7 +75,8 @@ unsigned ucp_rma_query_short(const ucp_proto_query_t *query,
     return 1;
 }
 
-/* A put may have several fragments; a get is one operation. */
+/* A put may be sent in several fragments. A get is one operation, whose size is
+ * limited by the lane. */
 unsigned ucp_rma_query_bcopy(const ucp_proto_query_t *query,
                              ucp_proto_range_t *range)
 {
@@ -91,8 +93,8 @@ unsigned ucp_rma_query_bcopy(const ucp_proto_query_t *query,
     return 1;
 }
 
-/* Large transfers use all rails: higher cost per transfer, less time per
- * byte. */
+/* Large transfers are divided among all rails (rails.h): each rail adds to the
+ * constant cost, and the bandwidths of the rails add up. */
 unsigned ucp_rma_query_zcopy(const ucp_proto_query_t *query,
                              ucp_proto_range_t *ranges)
 {
@@ -118,7 +120,8 @@ unsigned ucp_rma_query_zcopy(const ucp_proto_query_t *query,
 }
 
 /* Returns the time by active messages: a put costs one message, a get one in
- * each direction. `own`: cost of the request, 0 without one. */
+ * each direction. `own`: seconds for the request; 0 if the operation needs no
+ * request. */
 static ucs_linear_func_t am_time(const ucp_proto_query_t *query, double own)
 {
     const ucp_lane_am_t *am     = ucp_ep_config_am(query->config);
@@ -136,11 +139,11 @@ static ucs_linear_func_t am_time(const ucp_proto_query_t *query, double own)
 /* Returns the cost of a transfer in fragments. The sender copies a fragment
  * while the receiver copies the previous one: the transfer takes as long as one
  * copy of all data and a second copy of one fragment. The cost nevertheless
- * includes two copies of all data, because the owner's processor is busy as
- * well, and the access waits while the owner makes no progress. Therefore an
- * access over a lane is preferred unless the lane has less than half of the
- * bandwidth of the messages. `max`: bytes of data in one message of buffered
- * copy. */
+ * includes two copies of all data, for two reasons: the copies also occupy the
+ * processor of the memory's owner, and the transfer stops while the owner makes
+ * no progress. As a consequence, an access over a lane is preferred unless the
+ * lane has less than half of the bandwidth of the messages. `max`: bytes of
+ * data in one message of buffered copy. */
 static ucs_linear_func_t am_fragments_time(const ucp_proto_query_t *query,
                                            size_t max)
 {

@@ -23,22 +23,24 @@
 typedef struct {
     ucp_worker_h worker;
     ucp_mem_table_t *mems;
-    uint64_t key;
-    uint64_t address;
-    uint64_t length;
-    uint32_t request;
-    uint32_t secret; /* of the requester's endpoint */
+    uint64_t key;     /* Id of the memory handle */
+    uint64_t address; /* Start of the part */
+    uint64_t length;  /* Bytes of the part */
+    uint32_t request; /* Id of the requester's request */
+    uint32_t secret;  /* Of the requester's endpoint (ucp_ep::secret) */
     ucs_status_t status;
-    int staged; /* the processor cannot access the memory */
-    /* For a reply in fragments from memory that the processor cannot access:
-     * bytes from `address` to the end of the requested memory, the pipeline of
-     * copies, and the memory that the copies read */
+    int staged; /* The processor cannot access the memory */
+    /* Only for a reply in fragments from memory that the processor cannot
+     * access: bytes from `address` to the end of the requested memory, the
+     * pipeline of copies (stage/stage.h), and the memory that the copies read
+     * (mem/table.h) */
     uint64_t left;
     ucp_stage_pipe_t **pipe_p;
     ucp_mem_loan_t loan;
 } chunk_t;
 
-/* Maximum length of data that is copied for a short message, in bytes. */
+/* Replies of at most this many bytes are copied to the stack and sent as a
+ * short message. */
 enum { SHORT_MAX = 256 };
 
 static ucp_rma_get_reply_t reply_header(const chunk_t *chunk)
@@ -48,15 +50,17 @@ static ucp_rma_get_reply_t reply_header(const chunk_t *chunk)
                                  ucp_rma_secret(chunk->secret)};
 }
 
-/* Returns the bytes of data in one message of the reply. */
+/* Returns the maximum bytes of data in one message of the reply that the
+ * transport copies. */
 static size_t max_data(ucp_ep_h ep)
 {
     return ucp_ep_config_am(ep->config)->max_bcopy -
            sizeof(ucp_rma_get_reply_t);
 }
 
-/* Copies the memory if access is allowed; returns the number of bytes. The
- * memory is released on return, because a send may call a user's callback that
+/* Copies the part to `dest` if the access is allowed; returns the number of
+ * bytes, or 0 and sets chunk->status. On return the memory is not locked
+ * against unmapping any more, because a send may call a user's callback that
  * unmaps it. */
 static size_t chunk_copy(chunk_t *chunk, void *dest)
 {
@@ -154,8 +158,8 @@ static void reply_completed(uct_completion_t *comp)
     ucp_request_complete_send(req, comp->status);
 }
 
-/* Sends a fragment zero-copy. The request keeps a reference to the memory until
- * the transport has released it. */
+/* Sends a fragment zero-copy. A reference to the memory handle (`lent`) is kept
+ * until the transport has released the memory. */
 static ucs_status_t zcopy_chunk(ucp_request_t *req, chunk_t *chunk)
 {
     uct_ep_h am   = req->send.ep->am;
@@ -194,10 +198,10 @@ static ucs_status_t zcopy_chunk(ucp_request_t *req, chunk_t *chunk)
     return status;
 }
 
-/* ------------------------------------- replies from staged memory -- */
+/* --------- replies from memory that the processor cannot access -- */
 
-/* The `settle` function of the loan: a callback of the user, inside the send,
- * unmaps memory; waits until no copy reads it. */
+/* Called if a callback of the user, during the send of a fragment, unmaps
+ * memory (ucp_mem_loan_t::settle): waits until no copy reads the memory. */
 static void settle(ucp_mem_loan_t *loan)
 {
     ucp_stage_pipe_settle(*ucs_container_of(loan, chunk_t, loan)->pipe_p);
@@ -227,8 +231,10 @@ static size_t staged_pack(void *dest, void *arg)
     return sizeof(*hdr) + ((chunk->status == UCS_OK) ? chunk->length : 0);
 }
 
-/* Sends a fragment while the copier reads the next ones. The copies end before
- * the memory can be unmapped; the copied data is sent later. */
+/* Sends a fragment of memory that the processor cannot access. While it is
+ * sent, a copier (stage/copier.h) copies the next fragments to host memory.
+ * Waits until these copies have ended, because the memory may be unmapped after
+ * return; later calls send the copied data. */
 static ucs_status_t staged_chunk(ucp_request_t *req, chunk_t *chunk)
 {
     uct_ep_h am = req->send.ep->am;
@@ -322,7 +328,7 @@ static void reply_later(ucp_ep_h ep, chunk_t *chunk)
     req->send.ep                 = ep;
     req->send.proto              = &reply_proto;
     req->send.comp.func          = reply_completed;
-    /* one count for the reply itself, dropped when all is posted */
+    /* One count for the reply itself, dropped when all is posted */
     req->send.comp.count         = 1;
     req->send.comp.status        = UCS_OK;
     ucp_send_rma(req)->key       = chunk->key;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Remote keys: ucp_ep_rkey_unpack, ucp_rkey_ptr, ucp_rkey_compare,
- * ucp_rkey_destroy; and which lanes of an endpoint can use which component's
- * key in the packed one.
+ * ucp_rkey_destroy. A packed key contains a key of each component that has
+ * registered the memory; selects which of these the lanes of an endpoint use.
  */
 #include "ucp/rma/rkey.h"
 
@@ -20,7 +20,8 @@ static int is_component(uct_component_h component, const ucp_packed_key_t *key)
     return ucp_packed_code(uct_component_decl(component)->name) == key->code;
 }
 
-/* Returns the unpacked key of a component, or NULL. */
+/* Returns the part that was unpacked for this component and the owner's domain
+ * `md_index`, or NULL. */
 static ucp_rkey_part_t *find_part(ucp_rkey_t *rkey, uct_component_h component,
                                   unsigned md_index)
 {
@@ -35,8 +36,8 @@ static ucp_rkey_part_t *find_part(ucp_rkey_t *rkey, uct_component_h component,
     return NULL;
 }
 
-/* Unpacks a component's key into the rkey, if it is not unpacked yet. Returns
- * NULL if that fails: the key is then skipped. */
+/* Unpacks the key of a component into a part of the rkey, unless that has been
+ * done. Returns NULL if that fails: the caller then skips this key. */
 static ucp_rkey_part_t *add_part(ucp_rkey_t *rkey, uct_component_h component,
                                  const ucp_packed_key_t *packed)
 {
@@ -62,10 +63,10 @@ static ucp_rkey_part_t *add_part(ucp_rkey_t *rkey, uct_component_h component,
     return part;
 }
 
-/* Sets the key with which a lane accesses the memory. A component's packed key
- * is for the lane if the lane's domain has the same component, and if the
- * owner's index of the domain in it is that of the lane's peer (or this is
- * unknown). Returns zero if the lane cannot access the memory. */
+/* Sets the key with which a lane accesses the memory. The packed key of a
+ * component is for the lane if the lane's domain has the same component, and if
+ * the key is of the owner's domain to which the lane is connected (remote_md),
+ * unless that is unknown. Returns zero if the lane cannot access the memory. */
 static int open_lane(ucp_rkey_t *rkey, ucp_ep_h ep, unsigned lane,
                      const ucp_packed_mem_t *mem)
 {
@@ -368,8 +369,8 @@ ucs_status_t ucp_rkey_compare(ucp_worker_h worker, ucp_rkey_h rkey1,
     ucp_worker_enter(worker);
     *result = order(rkey1->id, rkey2->id);
     if (*result == 0) {
-        /* The protocols of a configuration may change, its lanes do not:
-         * `whole` identifies them. */
+        /* A transfer may replace the configuration of a key by another one for
+         * the same lanes, with other protocols: both have the same `whole` */
         *result = order((uintptr_t)rkey1->config->ep_config->whole,
                         (uintptr_t)rkey2->config->ep_config->whole);
     }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Unpacked remote keys (ucp_rkey_t), and the lanes and protocols of put, get
- * and atomics for a key (ucp_rma_config_t). Keys whose parts can be used by
- * the same lanes, on endpoints with equal lanes, share a configuration.
+ * and atomics for a key (ucp_rma_config_t). A key has one part for each
+ * component that registered the memory. Keys that the same lanes can use, on
+ * endpoints with equal lanes, share a configuration.
  */
 #ifndef UCP_RKEY_H
 #define UCP_RKEY_H
@@ -12,16 +13,17 @@
 /** Put or get: the lane of each kind of transfer, and the tables that select a
  *  protocol by size. */
 typedef struct ucp_rma_protos {
-    uint8_t short_lane; /**< UCP_NULL_LANE if none */
+    /** Best lane of each method; UCP_NULL_LANE if no lane supports it */
+    uint8_t short_lane;
     uint8_t bcopy_lane;
     uint8_t zcopy_lane;
     /** zcopy_lane, and the lanes over which large transfers are divided */
     ucp_rails_t rails;
-    /** Contiguous transfers of fewer bytes use short_lane; 0: none */
+    /** Contiguous transfers of fewer bytes use short_lane; 0: none does */
     size_t short_end;
-    /** For requests whose memory is not suitable for the table's protocol:
-     *  zero-copy, and the protocol that copies any size; NULL if there is
-     *  none */
+    /** For requests whose memory the protocol in the table does not support:
+     *  `zcopy` is the protocol of zero-copy, `copy` one that copies any size.
+     *  NULL if there is none */
     const ucp_proto_t *zcopy, *copy;
     ucp_proto_table_t tables[UCP_DT_CLASS_LAST];
 } ucp_rma_protos_t;
@@ -30,13 +32,16 @@ struct ucp_rma_config {
     struct ucp_rma_config *next; /**< Next in the worker's list */
     const ucp_ep_config_t *ep_config;
     ucp_lane_map_t lanes; /**< Lanes that can use the key */
-    /** The peer's processor carries out accesses that messages request */
+    /** The owner of the memory carries out accesses that arrive as messages;
+     *  0: only lanes can access the memory */
     uint8_t by_cpu;
-    uint8_t amo_lane; /**< UCP_NULL_LANE if none */
-    /** Atomics: by operation, by whether there is a result, and by size (1: 8
-     *  bytes); NULL if not supported */
+    uint8_t amo_lane; /**< Best lane for atomics; UCP_NULL_LANE if none */
+    /** Protocols of atomics. Indices: the operation; 1 if the operation has a
+     *  result, else 0; 1 for operands of 8 bytes, 0 for 4. NULL if not
+     *  supported */
     const ucp_proto_t *atomics[UCP_ATOMIC_OP_LAST][2][2];
-    /** Shorter puts are sent by messages without a request; 0: none */
+    /** Contiguous puts of fewer bytes use am_short, without a request; 0: none
+     *  does */
     size_t am_put_end;
     ucp_rma_protos_t put, get;
 };
@@ -46,44 +51,48 @@ typedef struct ucp_rma_config ucp_rma_config_t;
 typedef struct ucp_rkey_part {
     uct_component_h component;
     uct_rkey_bundle_t key;
-    uint8_t md_index; /**< The owner's index of the memory domain */
+    uint8_t md_index; /**< Index of the memory domain in the owner's context */
 } ucp_rkey_part_t;
 
 struct ucp_rkey {
     const ucp_rma_config_t *config;
     uint64_t address; /**< Start of the memory at the peer */
-    uint64_t length;
-    /** Id of the peer's memory handle */
+    uint64_t length;  /**< Bytes */
+    /** Id of the owner's memory handle, by which messages name the memory */
     uint64_t id;
-    uct_rkey_t keys[UCP_MAX_LANES]; /**< Keys of the lanes in `lanes` */
+    uct_rkey_t keys[UCP_MAX_LANES]; /**< By lane; set for those in `lanes` */
     ucp_worker_h worker;
     uint16_t prot; /**< UCP_MEM_MAP_PROT_REMOTE_* */
     uint8_t mem_type;
     ucp_lane_map_t lanes; /**< Lanes whose keys[] is set */
-    /** The packed key while the endpoint has no lanes, then NULL */
+    /** Copy of the packed key, for an endpoint that had no lanes when the key
+     *  was unpacked; NULL after the key is unpacked for its lanes */
     void *packed;
     uint8_t num_parts;
     ucp_rkey_part_t parts[];
 };
 typedef struct ucp_rkey ucp_rkey_t;
 
-/** Returns the configuration for these lanes, or NULL if out of memory. */
+/** Returns the configuration of keys that these lanes of endpoints with
+ *  `ep_config` can use. `by_cpu`: see ucp_rma_config. Returns NULL if out of
+ *  memory. */
 const ucp_rma_config_t *ucp_rma_config_get(ucp_worker_h worker,
                                            const ucp_ep_config_t *ep_config,
                                            ucp_lane_map_t lanes, int by_cpu);
 void ucp_rma_config_free_all(ucp_worker_h worker);
 
-/** True if the access is within the key's memory. The owner checks it again. */
+/** True if the access is within the key's memory. For an access by message, the
+ *  owner of the memory repeats this check. */
 static UCS_F_ALWAYS_INLINE int
 ucp_rkey_covers(const ucp_rkey_t *rkey, uint64_t address, uint64_t length)
 {
     return ucp_mem_contains(rkey->address, rkey->length, address, length);
 }
 
-/** True if the key was unpacked on this endpoint, or on one with equal lanes. A
- *  key that was unpacked before lanes were connected can be used on any
- *  endpoint until its first use on a connected one. Endpoints with equal lanes
- *  may have lost different lanes since. */
+/** True if the key may be used on this endpoint: the key was unpacked on this
+ *  endpoint or on one with equal lanes, whichever lanes both have lost since. A
+ *  key that was unpacked on an endpoint without lanes may be used on any
+ *  endpoint until its first use on one with lanes. */
 static inline int ucp_rkey_is_for(const ucp_rkey_t *rkey, ucp_ep_h ep)
 {
     return (rkey->config->ep_config->whole == ep->config->whole) ||
@@ -118,23 +127,24 @@ static inline const ucp_rma_config_t *ucp_rkey_config(ucp_rkey_t *rkey,
     return config;
 }
 
-/** Releases an unpacked key that is not shared. */
+/** Releases an unpacked key that is not shared (symmetric.h). */
 void ucp_rkey_release(ucp_rkey_h rkey);
 
-/** Common part of put and get: creates a request for the transfer. On failure
- *  the return value is NULL and *status_p is set. */
+/** Common part of put and get: checks the access against the key and creates a
+ *  request for the transfer. On failure the return value is NULL and *status_p
+ *  is set. */
 ucp_request_t *ucp_rma_request(ucp_ep_h ep, void *buffer, size_t count,
                                uint64_t remote_addr, ucp_rkey_h rkey,
                                int is_get, const ucp_request_param_t *param,
                                ucs_status_t *status_p);
 
-/** Selects a protocol from the table and starts the request; returns the result
- *  of the user's call. */
+/** Selects a protocol from the tables of `protos` and starts the request;
+ *  returns the result of the user's call. */
 ucs_status_ptr_t ucp_rma_start(ucp_request_t *req,
                                const ucp_rma_protos_t *protos,
                                const ucp_request_param_t *param);
 
-/** Returns the capabilities and costs of a lane for put or get. */
+/** Returns the limits and costs of a lane for put or get. */
 static inline const ucp_lane_rma_t *ucp_rma_lane(const ucp_ep_config_t *config,
                                                  unsigned lane, int is_get)
 {
@@ -155,8 +165,8 @@ static inline const ucp_rma_protos_t *ucp_rma_protos(const ucp_request_t *req)
 ucs_linear_func_t ucp_rma_cost(const ucp_lane_cost_t *cost, double own,
                                unsigned copies);
 
-/** The queries of the protocols: short, buffered copy, zero-copy, and by
- *  message. */
+/** The functions ucp_proto_t::query of the protocols: short, buffered copy,
+ *  zero-copy, and by messages. */
 unsigned ucp_rma_query_short(const ucp_proto_query_t *query,
                              ucp_proto_range_t *range);
 unsigned ucp_rma_query_bcopy(const ucp_proto_query_t *query,
@@ -166,14 +176,16 @@ unsigned ucp_rma_query_zcopy(const ucp_proto_query_t *query,
 unsigned ucp_rma_query_am(const ucp_proto_query_t *query,
                           ucp_proto_range_t *ranges);
 
-/** Records that an access to the peer's memory uses this lane. */
+/** Records that an access to the peer's memory uses this lane: the next flush
+ *  flushes it. */
 static UCS_F_ALWAYS_INLINE void ucp_rma_uses_lane(ucp_ep_h ep, unsigned lane)
 {
     ep->remote_lanes |= (ucp_lane_map_t)UCS_BIT(lane);
     ep->remote_fresh |= (ucp_lane_map_t)UCS_BIT(lane);
 }
 
-/** Records that an access over this lane may change the peer's memory. */
+/** As ucp_rma_uses_lane(), for an access that changes the peer's memory: if the
+ *  lane fails, the next flush returns an error. */
 static UCS_F_ALWAYS_INLINE void ucp_rma_changes_by_lane(ucp_ep_h ep,
                                                         unsigned lane)
 {
@@ -181,7 +193,7 @@ static UCS_F_ALWAYS_INLINE void ucp_rma_changes_by_lane(ucp_ep_h ep,
     ep->remote_dirty |= (ucp_lane_map_t)UCS_BIT(lane);
 }
 
-/** The protocols. */
+/** The protocols of put and get. */
 extern const ucp_proto_t ucp_proto_put_short;
 extern const ucp_proto_t ucp_proto_put_bcopy;
 extern const ucp_proto_t ucp_proto_put_zcopy;
@@ -192,33 +204,35 @@ extern const ucp_proto_t ucp_proto_get_zcopy;
 extern const ucp_proto_t ucp_proto_get_am;
 
 /** Completion callback of zero-copy: the transport has completed all posted
- *  fragments. */
+ *  fragments, with or without an error. */
 void ucp_rma_zcopy_completed(uct_completion_t *comp);
 
-/** Called when no further fragment will be posted: ends the count of
- *  req->send.comp that the request itself has held, so that the request
- *  completes with the last fragment. */
+/** Called when no further fragment will be posted. Drops the count of
+ *  req->send.comp that the request itself holds, so that the request completes
+ *  with the last posted fragment. `status`: UCS_OK, or the error that the
+ *  request completes with. */
 void ucp_rma_zcopy_posted(ucp_request_t *req, ucs_status_t status);
 
-/** Sends a message that requests the peer to access its memory: `pack` writes
- *  `size` bytes, at most UCP_RMA_MAX_REQUEST, of which the first 8 are the key.
- *  `flags`: UCX_SEND_FLAG_*, if the message is not short. Returns the result of
- *  am_short or am_bcopy. */
+/** Sends a message that requests an access to the peer's memory. `pack` writes
+ *  the message: `size` bytes, at most UCP_RMA_MAX_REQUEST, of which the first 8
+ *  are the key. `flags`: UCX_SEND_FLAG_*, used if the message is too long for
+ *  am_short. Returns the result of am_short or am_bcopy. */
 enum { UCP_RMA_MAX_REQUEST = 64 };
 ssize_t ucp_rma_send_request(ucp_request_t *req, uint8_t id,
                              uct_pack_callback_t pack, size_t size,
                              unsigned flags);
 
-/** Called if the lane was lost before the transfer started: selects another
- *  protocol. Returns the result of the progress function. */
+/** Called by a progress function whose lane has failed: selects another
+ *  protocol or, if data has been transferred already, completes the request
+ *  with an error. Returns the result for the progress function to return. */
 ucs_status_t ucp_rma_reroute(ucp_request_t *req);
 
 /** Selects the protocol of a request again, among the lanes of its endpoint
  *  that have not failed. */
 ucs_status_t ucp_rma_select_again(ucp_request_t *req);
 
-/** Completes a zero-copy transfer after the transport has released all
- *  memory. */
+/** Completes a zero-copy transfer with `status`, after the transport has
+ *  released the memory of all posted fragments. */
 void ucp_rma_zcopy_abort(ucp_request_t *req, ucs_status_t status);
 
 #endif

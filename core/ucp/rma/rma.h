@@ -3,7 +3,8 @@
  * Access to a peer's memory: remote keys, put and get. A lane that supports the
  * access for this key carries it out without the peer's progress. If there is
  * no such lane, or if messages cost less, an active message requests the access
- * and the peer executes it in its progress ("emulated").
+ * and the peer executes it in its progress ("emulated"). A number after a name
+ * is a length in bytes.
  *
  *   PUT       | key 8 | address 8 | sender's end 16 | data |
  *   GET       | key 8 | address 8 | length 8 | sender's end 16 | request 4 |
@@ -14,9 +15,12 @@
  * against its current handles; an access outside them changes nothing. The
  * reply to a get contains the error. A put has already completed at the
  * initiator: its error is sent in an ACK, and the next flush returns it.
- * `count` is the number of accesses of this endpoint that were carried out or
- * rejected (ack.h). Replies repeat a part of the secret of the sender's end, an
- * ACK repeats all of it: messages without the secret are dropped.
+ * `request` is the id of the initiator's request. `count` is the number of
+ * accesses of this endpoint that were carried out or rejected (ack.h).
+ *
+ * The secret is the random part of the initiator's endpoint id
+ * (ucp_ep::secret), which only its peer knows. A GET_REPLY contains 24 bits of
+ * it and an ACK all of it; messages with a wrong secret are dropped.
  *
  * A sender's end is a ucp_wire_end_t: the UUID of its worker and the id of its
  * endpoint.
@@ -63,8 +67,10 @@ typedef struct {
 } ucp_rma_get_reply_t;
 
 typedef struct {
-    ucp_le64_t end;   /**< Encoded as ep_id of ucp_wire_end_t */
-    ucp_le32_t count; /**< Number of accesses; may wrap around */
+    ucp_le64_t end;   /**< The initiator's endpoint: ep_id of its
+                       *   ucp_wire_end_t */
+    ucp_le32_t count; /**< Accesses carried out or rejected since the endpoint
+                       *   exists, modulo 2^32 */
     int8_t status;
 } ucp_rma_ack_t;
 
@@ -75,13 +81,14 @@ _Static_assert(sizeof(ucp_rma_ack_t) == 13, "wire layout");
 
 /** State of a worker for access to the memory of peers. */
 typedef struct ucp_rma_worker {
-    struct ucp_rma_config *configs; /**< Configurations, shared by keys */
-    ucs_list_link_t shared_keys;    /**< Unpacked keys that several equal
-                                     *   memories share, see symmetric.h */
-    /** Endpoints whose peers' accesses are to be acknowledged in this round */
+    struct ucp_rma_config *configs; /**< List of configurations (rkey.h) */
+    ucs_list_link_t shared_keys;    /**< Shared keys of symmetric memory
+                                     *   (symmetric.h) */
+    /** First endpoint that sends an ACK at the end of this progress round;
+     *  linked by ucp_rma_ep_t::ack_next */
     ucp_ep_h unacked;
-    /** Id of the progress callback that acknowledges; UCS_CALLBACKQ_ID_NULL
-     *  while `unacked` is empty */
+    /** Id of the progress callback that sends these ACKs; UCS_CALLBACKQ_ID_NULL
+     *  while `unacked` is NULL */
     int unacked_cb;
 } ucp_rma_worker_t;
 
@@ -91,7 +98,8 @@ UCP_AREA_ACCESSOR(ucp_worker_rma, struct ucp_worker, areas.rma,
 /** State of an endpoint: accesses of the peer that are carried out; see
  *  ack.h. */
 typedef struct ucp_rma_ep {
-    ucp_ep_h ack_next; /**< Next in the list; with `owes` */
+    ucp_ep_h ack_next; /**< Next in ucp_rma_worker_t::unacked; used while
+                        *   `owes` is set */
     uint32_t handled;  /**< Accesses carried out or rejected */
     uint32_t acked;    /**< Value of `handled` in the last acknowledgement */
 } ucp_rma_ep_t;
@@ -99,11 +107,11 @@ typedef struct ucp_rma_ep {
 UCP_AREA_ACCESSOR(ucp_ep_rma, struct ucp_ep, areas.rma, ucp_rma_ep_t)
 
 typedef struct ucp_rma_ep_bits {
-    /** The endpoint is in the worker's list of endpoints with accesses to
-     *  acknowledge */
+    /** The endpoint is in ucp_rma_worker_t::unacked */
     uint8_t owes : 1;
-    uint8_t acking : 1; /**< An ACK is in the queue */
-    int8_t status;      /**< Status that the next ACK reports */
+    uint8_t acking : 1; /**< An ACK waits for send resources */
+    int8_t status;      /**< Error of an access, which the next ACK reports;
+                         *   UCS_OK: none */
 } ucp_rma_ep_bits_t;
 
 UCP_AREA_ACCESSOR(ucp_ep_rma_bits, struct ucp_ep, bits.rma, ucp_rma_ep_bits_t)
@@ -111,20 +119,20 @@ UCP_AREA_ACCESSOR(ucp_ep_rma_bits, struct ucp_ep, bits.rma, ucp_rma_ep_bits_t)
 /** State of a put, a get, an atomic, or a reply to the peer's get: the area
  *  `op` of its request. */
 typedef struct ucp_rma_op {
-    uint64_t address;                    /**< Address at the peer */
-    ucp_rkey_h rkey;                     /**< NULL for a reply to the peer */
+    uint64_t address; /**< Start of the accessed memory, at its owner */
+    ucp_rkey_h rkey;  /**< NULL for a reply to the peer's get */
     const struct ucp_rma_config *config; /**< Lanes and protocols */
-    uint64_t key;                        /**< Id of the peer's memory handle */
+    uint64_t key; /**< Id of the accessed memory's handle, at its owner */
     /** Reply: id of the peer's request */
     uint32_t remote_id;
     uint32_t secret; /**< Reply: secret of the peer's endpoint */
-    /** Sequence number among the endpoint's emulated accesses */
+    /** Emulated get or atomic: value of ep->rma_issued after it was sent */
     uint32_t number;
-    uint8_t posted;    /**< All fragments are posted */
-    uint8_t own_memhs; /**< `memhs` has to be released */
+    uint8_t posted;    /**< Everything is sent or posted: waits for the end */
+    uint8_t own_memhs; /**< `memhs` has registrations that must be released */
     /** Number of restarts after failures of lanes */
     uint8_t retries;
-    uint8_t retrying; /**< Waits for a restart */
+    uint8_t retrying; /**< Waits for the next progress, which restarts it */
 } ucp_rma_op_t;
 
 /** State of the data transfer of a put or get: the area `data` of its
@@ -133,7 +141,8 @@ typedef struct ucp_rma_data {
     size_t received;          /**< Emulated get: bytes received so far */
     const ucp_rails_t *rails; /**< Lanes of a zero-copy transfer */
     ucp_memhs_t memhs;        /**< Registrations of the local buffer */
-    /** Reply: the memory that the transport reads, or NULL */
+    /** Reply by zero-copy: memory handle that is referenced while the transport
+     *  reads its memory; NULL if none */
     ucp_mem_h lent;
 } ucp_rma_data_t;
 
@@ -146,7 +155,8 @@ static inline ucp_rma_secret_t ucp_rma_secret(uint32_t secret)
         {(uint8_t)secret, (uint8_t)(secret >> 8), (uint8_t)(secret >> 16)}};
 }
 
-/** True if this reply is for a request of the endpoint. */
+/** True if the secret in a reply is that of the endpoint, so that the reply is
+ *  for a request of this endpoint. */
 static inline int ucp_rma_is_secret_of(ucp_ep_h ep, ucp_rma_secret_t secret)
 {
     ucp_rma_secret_t ours = ucp_rma_secret(ep->secret);
@@ -168,21 +178,23 @@ static inline ucs_status_t ucp_rma_wire_status(int8_t status)
  *  transport does not use its memory. */
 void ucp_rma_abort(ucp_request_t *req, ucs_status_t status);
 
-/** Returns the bytes of data in each message of a large emulated put if they
- *  are sent zero-copy; 0 if they are copied to buffers. */
+/** Returns the bytes of data in each message of an emulated put of `length`
+ *  bytes if the messages are sent zero-copy; 0 if the data is copied to the
+ *  transport's buffers. */
 size_t ucp_rma_put_fragment(const ucp_ep_config_t *config, unsigned dt_class,
                             size_t length);
 
 /** As ucp_rma_put_fragment(), for the reply to a get. */
 size_t ucp_rma_reply_fragment(const ucp_ep_config_t *config, size_t length);
 
-/** Sends a put of a few bytes without a request; returns the result of
- *  am_short. Hot path. */
+/** Sends an emulated put of at most UCP_RMA_AM_SHORT_MAX bytes without a
+ *  request; returns the result of am_short. `key`: id of the owner's memory
+ *  handle. Hot path. */
 ucs_status_t ucp_rma_am_put_short(ucp_ep_h ep, const void *buffer,
                                   size_t length, uint64_t remote_addr,
                                   uint64_t key);
 
-/** Maximum length of ucp_rma_am_put_short, in bytes. */
+/** Maximum bytes of data of ucp_rma_am_put_short(). */
 enum { UCP_RMA_AM_SHORT_MAX = 256 };
 
 /** UCT callbacks for received messages; `arg` is the worker. */

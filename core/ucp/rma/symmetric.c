@@ -15,7 +15,7 @@
  * its own. */
 typedef struct {
     ucs_list_link_t link; /* In the worker's list */
-    unsigned refs;        /* Keys that the user has unpacked */
+    unsigned refs;        /* Unpacked keys that the user has not destroyed */
     ucs_hash_t peers;     /* ucp_rkey_h by the uuid of the peer's worker */
     ucp_rkey_t rkey;
 } shared_t;
@@ -58,8 +58,8 @@ static int is_symmetric(const ucp_rkey_t *a, const ucp_rkey_t *b)
 }
 
 /* Finds a shared key that contains this key, or to which it can be added. A
- * shared key has one key for each peer: if a peer has mapped the same range
- * twice, its second key needs another shared key. */
+ * shared key has one key for each peer. If a peer has mapped the same range
+ * twice, the second key of this peer needs another shared key. */
 static shared_t *find(ucp_ep_h ep, const ucp_rkey_t *rkey)
 {
     const ucp_rkey_t *known;

@@ -10,8 +10,9 @@
 
 #include "ucp/rma/rkey.h"
 
-/** Configuration of all shared keys: it differs from that of every endpoint, so
- *  that operations do not take their fast path, and call ucp_rkey_of_peer. */
+/** Configuration of all shared keys. Its `ep_config` differs from that of every
+ *  endpoint, so that put and get do not take their fast path, and use the key
+ *  that ucp_rkey_of_peer() returns. */
 extern const ucp_rma_config_t ucp_rma_config_shared;
 
 static UCS_F_ALWAYS_INLINE int ucp_rkey_is_shared(const ucp_rkey_t *rkey)
@@ -20,12 +21,13 @@ static UCS_F_ALWAYS_INLINE int ucp_rkey_is_shared(const ucp_rkey_t *rkey)
 }
 
 /** Makes the endpoint's unpacked key `*rkey_p` part of a shared key, and
- *  returns that instead. A key that cannot be shared is returned as it is: see
- *  README.md. */
+ *  sets `*rkey_p` to the shared key. Leaves a key as it is that cannot be
+ *  shared: one that gives pointers to the memory (ucp_rkey_ptr), or one of an
+ *  endpoint without lanes. */
 ucs_status_t ucp_rkey_share(ucp_ep_h ep, ucp_rkey_h *rkey_p);
 
-/** Returns the peer's own key in a shared key. If there is none, logs that and
- *  returns NULL. */
+/** Returns the key in a shared key that belongs to the peer of `ep`. If there
+ *  is none, logs that and returns NULL. */
 ucp_rkey_h ucp_rkey_of_peer(ucp_rkey_h shared, ucp_ep_h ep);
 
 /** Releases a reference of the user. The last one releases the keys of all

@@ -23,8 +23,8 @@ void ucp_rma_abort(ucp_request_t *req, ucs_status_t status)
     ucp_request_complete_send(req, status);
 }
 
-/* For memory that the processor cannot access: true if the lane of zero-copy
- * can access it. */
+/* For memory that the processor cannot access: true if it is one block that the
+ * lane of zero-copy can access, long enough for zero-copy. */
 static int is_reachable(const ucp_request_t *req,
                         const ucp_rma_protos_t *protos)
 {
@@ -40,9 +40,10 @@ static int is_reachable(const ucp_request_t *req,
             ((protos == &config->get) ? &lane->get : &lane->put)->min_zcopy);
 }
 
-/* Selects from the table. Memory that only the lane can access is sent by
- * zero-copy. If the user wants to reuse the buffer soon, the data is copied and
- * sent over a lane. Returns NULL if there is no protocol. */
+/* Selects the protocol from the table, with two exceptions. Memory that only
+ * the lane can access is sent by zero-copy. If the user wants to reuse the
+ * buffer soon, the data is copied instead of zero-copy, provided that a lane
+ * and not messages carries the copy. Returns NULL if there is no protocol. */
 static const ucp_proto_t *select_proto(const ucp_request_t *req,
                                        const ucp_rma_protos_t *protos,
                                        uint32_t attr)
@@ -66,8 +67,9 @@ static const ucp_proto_t *select_proto(const ucp_request_t *req,
     return proto;
 }
 
-/* Selects zero-copy or messages for a large contiguous transfer: the faster one
- * by the trials of learn/, unless the user's call excludes one of them. */
+/* Selects the protocol of a transfer. For a large contiguous one, trials
+ * (learn/trial.h) compare zero-copy with messages and select the faster one,
+ * unless the user's call excludes one of them. */
 static const ucp_proto_t *
 learnt_proto(ucp_request_t *req, const ucp_rma_protos_t *protos, uint32_t attr)
 {
@@ -135,7 +137,7 @@ ssize_t ucp_rma_send_request(ucp_request_t *req, uint8_t id,
 {
     uct_ep_h am = req->send.ep->am;
     struct {
-        ucp_le64_t key; /* the header of am_short */
+        ucp_le64_t key; /* the header, which is an argument of am_short */
         char rest[UCP_RMA_MAX_REQUEST - sizeof(ucp_le64_t)];
     } message;
 
@@ -165,7 +167,8 @@ ucs_status_t ucp_rma_select_again(ucp_request_t *req)
         op->own_memhs = 0;
     }
     op->posted = 0;
-    req->lane  = UCP_AM_LANE; /* message protocols do not set the lane */
+    req->lane  = UCP_AM_LANE; /* Protocols by messages use lane 0 and do not
+                               * set this member */
     expect_fragments(req);
     return ucp_proto_init(req, select_proto(req, ucp_rma_protos(req), 0), 0);
 }

@@ -13,7 +13,8 @@
 
 /* --------------------------------------------------------------- start -- */
 
-/* Registers the local side of a transfer over these lanes. */
+/* Registers the local side of a transfer over these lanes. Returns zero if that
+ * is not possible. */
 static int register_for(ucp_request_t *req, const ucp_rails_t *rails)
 {
     ucp_send_rma_data(req)->rails = rails;
@@ -68,10 +69,10 @@ static void start_again(void *arg)
     }
 }
 
-/* Restarts a failed get of an endpoint that has not failed, in the next
- * progress: the first time in any case, later only if the endpoint has lost
- * another lane by then. Until then the request is in no queue. Returns zero if
- * a restart is not possible: the get fails. */
+/* Restarts a failed get in the next progress, if its endpoint has not failed.
+ * The first restart takes place in any case, a later one only if the endpoint
+ * has lost another lane by then. Until the restart the request is in no queue.
+ * Returns zero if a restart is not possible: the get then fails. */
 static int retry(ucp_request_t *req)
 {
     /* A failed or closed endpoint has removed the request from its list. */
@@ -122,9 +123,10 @@ void ucp_rma_zcopy_abort(ucp_request_t *req, ucs_status_t status)
     }
 }
 
-/* Called when all lanes of the request are lost. If fragments are posted, or
- * lanes are suspected, the request ends when the posted fragments are complete:
- * then it is known which lanes are lost. */
+/* Called when no lane can carry the rest of the request. If nothing is posted
+ * and these lanes have definitely failed, selects another protocol. Otherwise
+ * the request ends with an error when the posted fragments are complete; a get
+ * may then restart. */
 static ucs_status_t all_lost(ucp_request_t *req)
 {
     if ((req->dt.offset == 0) && (req->send.comp.count == 1) &&

@@ -26,9 +26,9 @@ static double reg_time(const ucp_lane_config_t *lane)
 /* Size of the first-level data cache of most processors, in bytes. */
 enum { FIRST_CACHE = 32 * 1024 };
 
-/* Adds the time to read data that the sender has just written and that is
- * therefore in its first-level cache: for that part, a get or put by the
- * processor is as slow as messages. */
+/* Adds the time to read data that the sender has just written: it is in the
+ * first-level cache of the sender's processor. For that part of the data, a get
+ * or put by the processor is as slow as messages. */
 static void add_fresh(const ucp_ep_config_t *config,
                       const ucp_lane_config_t *lane, size_t length,
                       ucs_linear_func_t *time)
@@ -63,8 +63,8 @@ static ucs_linear_func_t data_time(const ucp_lane_cost_t *cost,
 
 /* Returns the time of a put or get of `length` bytes, with the messages that it
  * needs: announcement, get and acknowledgement; or announcement, reply, put and
- * DONE. Over several lanes DONE waits until the data is complete at the
- * peer. */
+ * DONE. Over several lanes, DONE is sent only after a flush has confirmed that
+ * the data is at the peer: this adds a round trip. */
 static ucs_linear_func_t zcopy_time(const ucp_ep_config_t *config,
                                     const ucp_lane_config_t *lane,
                                     const ucp_rails_t *rails, int is_get,
@@ -134,7 +134,8 @@ const ucp_rails_t *ucp_rndv_put_rails(const ucp_ep_config_t *config,
 }
 
 /* Returns non-zero if the lane can access memory of the peer, with a key that
- * an announcement or its reply can carry. Generic data has no memory. */
+ * an announcement or its reply can carry. Generic data has no address that a
+ * lane could access. */
 static int has_memory(const ucp_lane_config_t *lane, unsigned dt_class)
 {
     return (lane != NULL) && (lane->remote_md != UCP_NULL_MD) &&

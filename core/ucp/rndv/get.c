@@ -57,8 +57,8 @@ static void get_completed(uct_completion_t *comp)
         acknowledge(ep, request, secret);
         ucp_rndv_recv_end(recv, status);
     } else {
-        /* NO_RESOURCE only means that no fragment was free: later gets may
-         * succeed */
+        /* NO_RESOURCE means that no fragment in host memory was free
+         * (staged_get.c). Later gets may succeed, so do not set NO_GET */
         if (status != UCS_ERR_NO_RESOURCE) {
             ucs_diag("ep %p: fetching %zu bytes failed (%s); another scheme"
                      " is used from now on",

@@ -2,11 +2,12 @@
 /*
  * Rendezvous, sender's side, by put of the data into the receive buffer.
  *
- * The message DONE follows the data. On the lane of active messages a fence
- * orders them; on other lanes the data must be complete before DONE is sent:
+ * The message DONE follows the data. If all data goes over lane 0, which also
+ * carries DONE, a fence orders them. Otherwise the data must be complete at the
+ * peer before DONE is sent:
  *
- *   same lane:   PUT ...  DONE                              wait for the puts
- *   other lanes: PUT ...  FLUSH ...  wait for puts and flushes  DONE
+ *   lane 0:  PUT ...  fence, DONE                       wait for the puts
+ *   others:  PUT ...  FLUSH ...  wait for puts and flushes  DONE
  */
 #include "ucp/rndv/rndv.h"
 
@@ -96,8 +97,8 @@ static ucs_status_t flush_data(ucp_request_t *req)
             if (status == UCS_ERR_NO_RESOURCE) {
                 return status;
             }
-            /* Without flush, a put of the transport is complete at the peer
-             * when it completes locally. */
+            /* A transport that does not support flush completes a put only
+             * when the data is at the peer. */
             if (status != UCS_ERR_UNSUPPORTED) {
                 uct_completion_update_status(&req->send.comp, status);
             }

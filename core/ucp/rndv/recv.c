@@ -44,9 +44,9 @@ typedef struct ucp_rndv_gather {
     char data[];
 } ucp_rndv_gather_t;
 
-/* Allocates the buffer of a ucp_rndv_gather_t and receives into it instead of
- * the user's data. If memory is short, the datatype unpacks fragments in order
- * of arrival. */
+/* Allocates the buffer of a ucp_rndv_gather_t and makes the receive store its
+ * data there. If memory is short, the datatype unpacks fragments in order of
+ * arrival. */
 static void gather_begin(ucp_request_t *req)
 {
     size_t length = req->recv.info.length;

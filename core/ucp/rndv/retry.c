@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Restarts of the gets and puts of a rendezvous over several lanes, after one
- * of the lanes has failed. Reading data twice does no harm, nor does putting
- * the same data twice, because the receive buffer is not read before it is
- * complete. So the whole transfer is repeated over the lanes that are left.
+ * of the lanes has failed. The whole transfer is repeated over the lanes that
+ * are left. It does no harm to read or put the same data twice, because the
+ * receive buffer is not used before the receive is complete.
  *
  *   in flight --error, buffer released--> waits for progress --> in flight
  *                                          `--> limit: other scheme
@@ -23,7 +23,8 @@
 #include "ucp/wireup/failover.h"
 #include "ucs/debug/log.h"
 
-/* Each restart costs the time of the whole transfer. */
+/* Maximum number of restarts of one transfer: each takes the time of the whole
+ * transfer. */
 enum { MAX_RETRIES = UCP_MAX_RAILS };
 
 static void start_again(void *arg)

@@ -23,6 +23,8 @@
  *     |==========================================>| complete
  *     | complete when all data is sent            |
  *
+ * A number after a name is a length in bytes:
+ *
  *   RTS   | length 8 | sender's end 16 | request 4 | flags 1 | 0 1 |
  *         | bytes of keys 2 | address 8 | keys |
  *   ATS   | sender's request 4 | secret 4 | status 1 |
@@ -39,12 +41,13 @@
  * receiver sends an RTR, and the data is sent by another scheme.
  *
  * A sender that cancels repeats its announcement with the flag WITHDRAW and
- * without keys. A receiver that has not matched the first one drops it and
- * rejects it (ATS, CANCELED). A receiver that has matched it ignores this
- * message: the transfer continues.
+ * without keys. A receiver that has not matched the announcement drops it and
+ * rejects the send (ATS with UCS_ERR_CANCELED). A receiver that has matched it
+ * ignores the flag: the transfer continues.
  *
- * The secret is that of the sender's endpoint. The announcement contains it, so
- * that only its receiver can reply.
+ * The secret is the random part of the id of the sender's endpoint
+ * (ucp_ep::secret). The announcement contains it, so that only the receiver of
+ * the announcement can reply.
  *
  * A sender's end is a ucp_wire_end_t: the UUID of its worker and the id of its
  * endpoint.
@@ -59,26 +62,28 @@
 
 /** Identifiers of messages. */
 enum {
-    UCP_AM_ID_RNDV_RTR  = 7,  /**< Ready to receive */
-    UCP_AM_ID_RNDV_DATA = 8,  /**< A fragment */
-    UCP_AM_ID_RNDV_DONE = 9,  /**< The put is complete */
-    UCP_AM_ID_RNDV_ATS  = 10, /**< The get is complete */
+    UCP_AM_ID_RNDV_RTR  = 7,  /**< The receiver is ready: requests the data */
+    UCP_AM_ID_RNDV_DATA = 8,  /**< A fragment of the data */
+    UCP_AM_ID_RNDV_DONE = 9,  /**< The put is complete, or the data cannot be
+                               *   sent */
+    UCP_AM_ID_RNDV_ATS  = 10, /**< The get is complete, or the receiver rejects
+                               *   the announcement */
 };
 
 typedef struct ucp_rndv_rts {
     ucp_le64_t length;
     ucp_wire_end_t sender;
-    ucp_le32_t request;
-    uint8_t flags; /**< UCP_RNDV_RTS_* */
-    uint8_t reserved;
-    ucp_le16_t keys_size;
-    ucp_le64_t address;
+    ucp_le32_t request;   /**< Id of the sender's request */
+    uint8_t flags;        /**< UCP_RNDV_RTS_* */
+    uint8_t reserved;     /**< 0 */
+    ucp_le16_t keys_size; /**< Bytes of the keys, which follow the structure */
+    ucp_le64_t address;   /**< Of the send buffer; 0 without keys */
 } ucp_rndv_rts_t;
 
 enum {
-    /** The receiver must not offer its buffer for a put */
+    /** The receiver must not send the address of its buffer, for a put */
     UCP_RNDV_RTS_NO_PUT        = UCS_BIT(0),
-    /** Drop the announcement of this request, if it is not matched */
+    /** Requests the receiver to drop the announcement if it is not matched */
     UCP_RNDV_RTS_WITHDRAW      = UCS_BIT(1),
     /** The receiver may send an address of memory that only a device can
      *  access, also with NO_PUT */
@@ -86,7 +91,7 @@ enum {
 };
 
 typedef struct {
-    ucp_le32_t request;
+    ucp_le32_t request; /**< Id of the sender's request */
     ucp_le32_t secret;
     int8_t status;
 } ucp_rndv_ats_t;
@@ -95,13 +100,14 @@ typedef struct {
     ucp_le32_t send_request;
     ucp_le32_t secret;
     ucp_le32_t recv_request;
-    ucp_le64_t length;
-    ucp_le64_t address;
+    ucp_le64_t length;  /**< Bytes that the receiver requests; 0: none, and the
+                         *   send completes */
+    ucp_le64_t address; /**< Of the receive buffer; 0 without keys */
 } ucp_rndv_rtr_t;
 
 typedef struct {
     ucp_le32_t recv_request;
-    ucp_le64_t offset;
+    ucp_le64_t offset; /**< Of this fragment in the message, bytes */
 } ucp_rndv_data_t;
 
 typedef struct {
@@ -110,8 +116,8 @@ typedef struct {
 } ucp_rndv_done_t;
 
 typedef struct {
-    uint8_t md_index;
-    uint8_t size;
+    uint8_t md_index; /**< Index of the domain in the packer's context */
+    uint8_t size;     /**< Bytes of the packed key, which follows */
 } ucp_rndv_key_t;
 
 _Static_assert(sizeof(ucp_rndv_rts_t) == 40, "wire layout");
@@ -125,11 +131,13 @@ enum {
     /** Maximum length of a list of keys that is sent, with headers, in
      *  bytes. */
     UCP_RNDV_MAX_KEYS  = 128,
-    /** Maximum length of the keys in a peer's message, in bytes. */
+    /** Maximum length of the keys in a peer's message, in bytes: a message with
+     *  more is dropped. */
     UCP_RNDV_MAX_TAKEN = 512,
-    /** Default minimum: smaller messages are sent eagerly, because they are not
-     *  much larger than the announcement. This applies whatever the costs are,
-     *  and whatever hints the flags of the user's call contain. */
+    /** Default minimum for a rendezvous, in bytes: shorter data is not much
+     *  longer than the announcement, and is sent eagerly if the transport
+     *  permits it. This applies whatever the costs are, and whatever hints the
+     *  flags of the user's call contain. */
     UCP_RNDV_MIN       = 1024,
     /** Maximum length of the announcement without the bytes that tagged or
      *  active messages add to it. */
@@ -144,18 +152,20 @@ typedef struct ucp_rndv_send {
     uint64_t address;
     /** Lanes of put and get, or NULL */
     const ucp_rails_t *rails;
-    /** The peer's keys, by slot */
+    /** The peer's unpacked keys, indexed by ucp_rail_t::slot */
     uct_rkey_bundle_t rkeys[UCP_MAX_RAILS];
     ucp_memhs_t memhs;   /**< Registrations of the local buffer */
     ucp_request_t *recv; /**< Get: the receive that the request completes */
     uint32_t remote_id;  /**< Id of the peer's request */
-    ucp_le32_t secret;   /**< Get: secret for the reply */
+    ucp_le32_t secret;   /**< Get: secret of the sender's endpoint, for the
+                          *   ATS */
     uint8_t num_keys;    /**< Number of entries of rkeys */
     uint8_t retries;     /**< Number of restarts, see retry.c */
-    uint8_t retrying;    /**< Waits for a restart */
+    uint8_t retrying;    /**< Waits for the next progress, which restarts it */
     /** Lanes that the endpoint had lost at the start of the transfer */
     ucp_lane_map_t lost;
-    uint8_t step; /**< Put: what is sent next, see put.c */
+    uint8_t step; /**< Put: what is sent next, see put.c. Get:
+                   *   UCP_RNDV_GET_* */
     /** All operations are posted: waits for their completion */
     uint8_t posted;
     uint8_t detached;  /**< The endpoint has failed or is closed, and may not
@@ -172,6 +182,8 @@ UCP_AREA_ACCESSOR(ucp_send_rndv, ucp_request_t, send.data, ucp_rndv_send_t)
 typedef struct ucp_rndv_recv {
     size_t remaining;  /**< Bytes that are not received yet */
     ucp_memhs_t memhs; /**< Registrations of the buffer for put */
+    /** Called when the receive ends; set by the class of the message (tagged or
+     *  active) */
     void (*complete)(ucp_request_t *req, ucs_status_t status);
     /** Buffer for data of a generic datatype; else NULL */
     struct ucp_rndv_gather *gather;
@@ -192,17 +204,19 @@ UCP_AREA_ACCESSOR(ucp_recv_rndv, ucp_request_t, recv.data, ucp_rndv_recv_t)
 /* ------------------------------------------ for the classes: the sender -- */
 
 /**
- * Returns the cost of a rendezvous for the query of a class's protocol, by the
- * protocol that is selected for this data. `max_eager`: maximum length that the
- * class sends eagerly in one message.
+ * Sets the sizes and the cost of a rendezvous, for ucp_proto_t::query of a
+ * class of messages. The cost is that of the protocol that transfers
+ * `max_eager` + 1 bytes of this data. `max_eager`: maximum bytes that the class
+ * sends eagerly in one message. Returns the number of ranges: 1, or 0 if the
+ * user has disabled rendezvous.
  */
 unsigned ucp_rndv_query(const ucp_proto_query_t *query, size_t max_eager,
                         ucp_proto_range_t *range);
 
-/** Returns the first length from `from` on (not 0) whose rendezvous costs no
- *  more than `other`, for the query of a class's protocol. The range of
- *  ucp_rndv_query() has one cost for all lengths, that of short messages; this
- *  function uses the protocol of each length. */
+/** Returns the first length, at least `from` (not 0), whose rendezvous costs no
+ *  more than `other`. More exact than the range of ucp_rndv_query(), which has
+ *  the cost of one length for all lengths: this function considers the protocol
+ *  that is selected for each length. */
 size_t ucp_rndv_first_better(const ucp_proto_query_t *query,
                              ucs_linear_func_t other, size_t from);
 
@@ -289,8 +303,9 @@ extern const ucp_proto_t ucp_proto_rndv_get;
 extern const ucp_proto_t ucp_proto_rndv_put;
 extern const ucp_proto_t ucp_proto_rndv_am;
 
-/** Sends data that the processor cannot access in fragments: several are in
- *  flight at a time, each copied from that memory or sent from host memory. */
+/** Sends data in memory that the processor cannot access. A copier
+ *  (stage/stage.h) copies the data to fragments in host memory, which are sent
+ *  from there; several fragments are copied or sent at the same time. */
 extern const ucp_proto_t ucp_proto_rndv_staged;
 
 /** Queries of these protocols, and the lanes that share the data (cost.c). */
@@ -305,14 +320,15 @@ const ucp_rails_t *ucp_rndv_get_rails(const ucp_ep_config_t *config,
 const ucp_rails_t *ucp_rndv_put_rails(const ucp_ep_config_t *config,
                                       unsigned dt_class);
 
-/** Abort function of these protocols. */
+/** Abort function of the protocols that send data. */
 void ucp_rndv_data_abort(ucp_request_t *req, ucs_status_t status);
 
 /** True if the request's data is one block of memory that the processor cannot
  *  access: ucp_proto_rndv_staged sends it. */
 int ucp_rndv_is_staged(const ucp_request_t *req);
 
-/** Receives a fragment into staged memory. The caller checked its range. */
+/** Handles received data for memory that the processor cannot access. The
+ *  caller has checked that the data is within the message. */
 void ucp_rndv_staged_arrived(ucp_request_t *req, uint64_t offset,
                              const void *data, size_t length);
 
@@ -323,7 +339,7 @@ int ucp_rndv_staged_get_can(const ucp_request_t *recv,
                             const ucp_lane_config_t *lane);
 ucs_status_t ucp_rndv_staged_get_progress(ucp_request_t *get);
 
-/** State of a get. */
+/** State of a get (ucp_rndv_send_t::step). */
 enum {
     UCP_RNDV_GET_FETCHING,
     /** The data was read, but the copy to the user's memory failed: another
@@ -337,8 +353,8 @@ enum {
 int ucp_rndv_get_start(ucp_request_t *recv, ucp_ep_h ep,
                        const ucp_rndv_rts_t *rts);
 
-/** Sends an RTR for a receive whose length is set. `rts_flags`:
- *  UCP_RNDV_RTS_*. */
+/** Sends an RTR for a receive whose length is set. `request`, `secret`: the
+ *  sender's, from the announcement; `rts_flags`: UCP_RNDV_RTS_*. */
 void ucp_rndv_recv_send_rtr(ucp_request_t *recv, ucp_ep_h ep,
                             ucp_le32_t request, ucp_le32_t secret,
                             unsigned rts_flags);
@@ -361,8 +377,9 @@ ucp_rndv_select(const ucp_ep_config_t *config, unsigned dt_class, size_t length)
                ucp_proto_find(&config->tables[UCP_OP_RNDV][dt_class], length);
 }
 
-/** Returns the class of the data for a lane: staged memory that the lane can
- *  access is contiguous. `lane` may be NULL. */
+/** Returns the class of datatype with which a lane transfers the data. It is
+ *  that of the data; but if the data is in memory that the processor cannot
+ *  access (STAGED) and the lane can, CONTIG. `lane` may be NULL. */
 unsigned ucp_rndv_dt_class(const ucp_dt_iter_t *dt,
                            const ucp_lane_config_t *lane);
 
@@ -372,7 +389,8 @@ unsigned ucp_rndv_dt_class(const ucp_dt_iter_t *dt,
 const ucp_rails_t *ucp_rndv_rails_to(const ucp_ep_config_t *config,
                                      const ucp_dt_iter_t *dt, int is_get);
 
-/** Returns non-zero if these rails are the lane for memory of devices. */
+/** Returns non-zero if these rails consist of the lane for memory of devices
+ *  (ucp_ep_config_t::device_lane). */
 static inline int ucp_rndv_is_device(const ucp_ep_config_t *config,
                                      const ucp_rails_t *rails)
 {
@@ -426,22 +444,23 @@ void ucp_rndv_rkeys_release(ucp_request_t *req);
 /* Restarts (retry.c). */
 
 /**
- * Restarts a transfer over several lanes that failed although its endpoint did
- * not: in the next progress, over the lanes that are left by then. The
- * transport must have released the buffer. Returns zero if there is no restart.
+ * Restarts a put or get over several lanes after an error: in the next
+ * progress, over the lanes that have not failed by then. The transport must
+ * have released the buffer. Returns zero if no restart is possible, for example
+ * because the endpoint has failed.
  */
 int ucp_rndv_retry(ucp_request_t *req);
 
-/** As ucp_rndv_retry(), for a put that has no other lane: the data is sent by
- *  messages. */
+/** As ucp_rndv_retry(), for a put that cannot restart over other lanes: the
+ *  data is sent by messages. */
 int ucp_rndv_retry_by_messages(ucp_request_t *req);
 
 /** Cancels a restart that has not begun. */
 void ucp_rndv_retry_cancel(ucp_request_t *req);
 
-/** Called if a lane has rejected a fragment with an error, so that it is
- *  suspected to have failed. Returns non-zero if the fragment is sent over
- *  another lane. */
+/** Called if a lane has rejected a fragment with an error, and so may have
+ *  failed. Returns non-zero if the caller shall send the fragment over another
+ *  lane. */
 int ucp_rndv_chunk_rejected(ucp_request_t *req, unsigned lane,
                             ucs_status_t status);
 

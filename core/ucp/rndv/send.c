@@ -14,8 +14,8 @@
 
 /* --------------------------------------------------------- announcement -- */
 
-/* Selects the protocol for the data. Memory that no lane of the peer can access
- * is copied to host memory first. */
+/* Selects the protocol for the data by the costs in `costs`. Data in memory
+ * that no lane of the peer can access is sent by messages. */
 static const ucp_proto_t *select_data(const ucp_ep_config_t *costs,
                                       const ucp_dt_iter_t *dt,
                                       const ucp_rails_t *rails)
@@ -29,8 +29,8 @@ static const ucp_proto_t *select_data(const ucp_ep_config_t *costs,
     return ucp_rndv_select(costs, dt_class, dt->length);
 }
 
-/* Returns, of the protocols for the data of a rendezvous, the one that has one
- * of these flags. */
+/* Returns the protocol for the data (get, put or messages) that has one of
+ * these UCP_PROTO_FLAG_*. */
 static const ucp_proto_t *data_with(uint16_t flags)
 {
     return (flags & ucp_proto_rndv_get.flags) ? &ucp_proto_rndv_get :
@@ -82,8 +82,8 @@ ucs_status_t ucp_rndv_send_init(ucp_request_t *req, uint32_t attr)
                           0;
     ucp_memhs_init(&rndv->memhs);
     if (data->flags & UCP_PROTO_FLAG_GET) {
-        /* if registration fails, no keys are sent: the receiver selects
-         * another protocol */
+        /* If the registration fails, the announcement has no keys, and the
+         * receiver selects another protocol */
         ucp_rndv_reg_remote(ep, rndv->rails, &req->dt, req->dt.length,
                             UCT_MD_MEM_ACCESS_REMOTE_GET, &rndv->memhs);
     }
@@ -207,7 +207,8 @@ static ucp_request_t *replied_to(ucp_worker_h worker, ucp_le32_t request,
     return NULL;
 }
 
-/* Returns the lanes that can put to the memory of the keys, or NULL. */
+/* Returns the lanes that can put the data to the memory of the receiver's keys,
+ * or NULL. */
 static const ucp_rails_t *put_rails(ucp_request_t *req, const void *keys,
                                     size_t size)
 {

@@ -17,46 +17,52 @@ struct ucp_copier {
     uct_md_h md;
     /** Memory types that the copier supports */
     uint64_t mem_types;
-    /** Limits in bytes; if one is 0, the operation is not supported */
+    /** Limits in bytes; an operation whose maximum is 0 is not supported */
     size_t max_put_short;
     size_t max_get_short;
     size_t max_put_zcopy;
     size_t max_get_zcopy;
     size_t min_put_zcopy;
     size_t min_get_zcopy;
-    size_t frag_size;
+    size_t frag_size;   /**< Bytes that a fragment holds */
     unsigned under_way; /**< Number of copies in flight */
     unsigned num_frags; /**< Number of allocated fragments */
     /** Non-zero: fragments are registered with `md`, because copies are faster
      *  then */
     int pins;
     ucs_list_link_t idle; /**< Fragments that are not in use */
-    /** Fragments for small copies in the background; NULL until they are
-     *  needed */
+    /** Fragments for small copies in the background (gather.c), an array; NULL
+     *  until they are needed */
     ucp_stage_frag_t *small;
-    char *small_data;
-    uct_mem_h small_memh;
-    ucs_list_link_t idle_small;
+    char *small_data;           /**< One block for the data of all of them */
+    uct_mem_h small_memh;       /**< Registration of `small_data`; or NULL */
+    ucs_list_link_t idle_small; /**< Those that are not in use */
 };
 
-/** States of a fragment:
- *    idle --get--> in use --start--> [waiting -->] copying --> done --> in use
- *    waiting: until there are send resources */
+/** The copiers of a worker, and the fragments whose copies are not over.
+ *  States of a fragment:
+ *    idle --get--> in use --start--> [waiting -->] copying --> done
+ *    done --callback--> in use --put--> idle
+ *  A fragment without a callback returns from copying to "in use". */
 struct ucp_stage {
     ucp_worker_h worker;
     ucp_copier_t *copiers;
     unsigned num_copiers;
+    /** Copier for each type of memory; NULL if there is none */
     ucp_copier_t *by_type[UCS_MEMORY_TYPE_LAST];
     /** Fragments whose copy is not posted, because the copier had no send
      *  resources */
     ucs_list_link_t waiting;
-    ucs_list_link_t copying;
-    /** Fragments whose callback has not been called */
+    ucs_list_link_t copying; /**< Fragments whose copy is in flight */
+    /** Fragments whose copy is complete and whose callback has not been
+     *  called */
     ucs_list_link_t done;
+    /** Id of stage_progress() (copy.c) among the worker's progress callbacks;
+     *  UCS_CALLBACKQ_ID_NULL if it is not registered */
     int progress_id;
     /** Non-zero if the caller of a small copy has waited for it since the last
-     *  progress. [0]: copies from the user's memory, [1]: to it. See
-     *  gather.c */
+     *  progress: further small copies are then made in the background
+     *  (gather.c). [0]: copies from the user's memory, [1]: to it */
     uint8_t gathers[2];
 };
 
@@ -71,12 +77,13 @@ static inline int ucp_stage_can_post(const ucp_copier_t *copier, size_t length,
                          (length >= copier->min_get_zcopy);
 }
 
-/** Adds the progress of copies to the worker's progress, if it is not there;
- *  it is removed when no copy is in flight. */
+/** Adds the function that progresses the copies (stage_progress() in copy.c) to
+ *  the worker's progress, if it is not there. The function removes itself when
+ *  no copy is left. */
 void ucp_stage_want_progress(ucp_stage_t *stage);
 
-/** Registers memory of fragments with the copier's domain, if copies are faster
- *  then. *memh_p is UCT_MEM_HANDLE_NULL if it is not registered. */
+/** Registers memory of fragments with the copier's domain, if that makes copies
+ *  faster. *memh_p is UCT_MEM_HANDLE_NULL if the memory is not registered. */
 void ucp_stage_register(ucp_copier_t *copier, void *data, size_t size,
                         uct_mem_h *memh_p);
 void ucp_stage_deregister(ucp_copier_t *copier, uct_mem_h memh);

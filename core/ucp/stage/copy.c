@@ -14,8 +14,8 @@
 
 #include <stdlib.h>
 
-/* Fragments of a copier, at most: enough to keep a device and
- * the network busy. */
+/* MAX_FRAGS: maximum number of fragments of a copier, enough to keep a device
+ * and the network busy. DATA_ALIGNMENT: of a fragment's buffer, in bytes. */
 enum { MAX_FRAGS = 32, DATA_ALIGNMENT = 4096 };
 
 /* ----------------------------------------------------- blocking copies -- */
@@ -65,9 +65,9 @@ static ucs_status_t flush(ucp_copier_t *copier)
     return status;
 }
 
-/* Returns the remote key for the copier's put and get: the location that the
- * memory's domain has reported, if it is known, so that the copier need not
- * detect it again. */
+/* Returns the remote key for the copier's put and get. If the memory's domain
+ * has reported the location of the memory, it is passed as the key, so that the
+ * copier need not detect it again. */
 static uct_rkey_t rkey_of(uint32_t place)
 {
     return (place != 0) ? place : UCT_INVALID_RKEY;
@@ -93,7 +93,8 @@ static ucs_status_t copy_short(ucp_copier_t *copier, uint32_t place,
     return (status == UCS_INPROGRESS) ? flush(copier) : status;
 }
 
-/* Starts a copy by the copier's asynchronous operations. */
+/* Starts a copy by put_zcopy or get_zcopy. If it returns UCS_INPROGRESS, the
+ * transport calls `comp` when the copy is complete. */
 static ucs_status_t post(ucp_copier_t *copier, uint32_t place, void *memory,
                          void *data, size_t length, uct_mem_h memh, int to_user,
                          uct_completion_t *comp)
@@ -253,8 +254,9 @@ static void frag_copied(uct_completion_t *comp)
     over(frag, comp->status);
 }
 
-/* Posts a fragment of the waiting list. Returns zero if there are no send
- * resources. */
+/* Posts the copy of a fragment in the waiting list. A copy that the transport
+ * cannot make in the background is made at once. Returns zero if there are no
+ * send resources. */
 static int try_post(ucp_stage_frag_t *frag)
 {
     ucp_copier_t *copier = frag->copier;

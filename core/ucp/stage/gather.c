@@ -17,7 +17,8 @@
 
 enum {
     SMALL_SIZE     = 4096,
-    NUM_SMALL      = 128, /* Two windows of 64 messages */
+    NUM_SMALL      = 128, /* Fragments of a copier: two batches of 64 messages
+                           * in flight */
     DATA_ALIGNMENT = 4096,
 };
 

@@ -6,9 +6,10 @@
  *   read:   memory ==copier==> fragments --> parts      copies are ahead
  *   write:  parts --> fragments ==copier==> memory      copies are behind
  *
- * The fragments are a queue. Those of a read are copying or copied, and the
- * first one is being consumed. Those of a write are copying or copied, and
- * the last one may be filled: it is started when it is large enough.
+ * The fragments of a pipeline are a ring. In a read, the copier fills the
+ * fragments, and the caller takes data from the first one. In a write, the
+ * caller adds data to the last fragment, whose copy starts when it holds enough
+ * data.
  */
 #include "ucp/stage/copier.h"
 
@@ -20,24 +21,25 @@
 #include <stdlib.h>
 
 enum {
-    DEPTH = 4, /* number of fragments of a pipeline */
-    /* A pipeline uses only a part of each fragment, 1 / PARTS and at least
-     * LEAST bytes: a message of a network is much smaller than what a device
-     * copies best. */
+    DEPTH = 4, /* Number of fragments of a pipeline */
+    /* A pipeline uses 1 / PARTS of each fragment, but at least LEAST bytes. A
+     * whole fragment holds many messages of a network, so that the first one
+     * would wait for the copy of all their data. */
     PARTS = 4,
     LEAST = 4096,
 };
 
 struct ucp_stage_pipe {
     ucp_copier_t *copier;
-    uint32_t place;      /* see ucp_stage_copy() */
-    char *at;            /* address of the next part */
+    uint32_t place;      /* See ucp_stage_copy() */
+    char *at;            /* Address of the next part in the block */
     size_t used;         /* Read: bytes of the first fragment that the caller
                           * has received */
-    ucs_status_t status; /* write: status of the copies so far */
-    unsigned head;
-    unsigned count;
-    /* write: the last fragment is not full, its copy is not started */
+    ucs_status_t status; /* Write: first error of a copy, or UCS_OK */
+    unsigned head;       /* Index of the first fragment in `frags` */
+    unsigned count;      /* Number of fragments in `frags` */
+    /* Write: non-zero if the copy of the last fragment is not started, so that
+     * data can be added to it */
     int filling;
     ucp_stage_frag_t *frags[DEPTH];
 };
@@ -121,7 +123,8 @@ static ucp_stage_pipe_t *get_pipe(ucp_copier_t *copier, uint32_t place,
 
 /* --------------------------------------------------------------- reading -- */
 
-/* Starts copies up to `end`, as long as fragments are available. */
+/* Starts copies of the block up to the address `end`, as long as fragments are
+ * available. */
 static void read_ahead(ucp_stage_pipe_t *pipe, char *end)
 {
     char *next = (pipe->count == 0) ?

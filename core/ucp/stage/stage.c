@@ -86,7 +86,8 @@ static ucs_status_t connect_to_self(uct_iface_h iface, uct_ep_h *ep_p)
     return status;
 }
 
-/* Returns the user's size, limited to one operation of the copier. */
+/* Returns the size of a fragment: the user's or the default, limited to one
+ * operation of the copier. */
 static size_t select_frag_size(ucp_context_h context,
                                const ucp_copier_t *copier)
 {
@@ -283,8 +284,8 @@ static ucs_memory_type_t told_type(const ucp_request_param_t *param)
     return UCS_MEMORY_TYPE_UNKNOWN;
 }
 
-/* Finds the type of the entries that are not empty. If types differ, one that
- * the processor cannot access takes precedence. */
+/* Finds the memory type of a list of buffers. Host memory may be mixed with one
+ * type that the processor cannot access: the result is then the latter. */
 static ucs_status_t detect_list(const ucp_dt_iov_t *iov, size_t count,
                                 ucs_memory_type_t *type_p)
 {

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory that the processor cannot access: detects the user's buffers of that
- * kind, and copies between them and host memory.
+ * Data in memory that the processor cannot access, for example of a GPU:
+ * detects which of the user's buffers are in such memory, and copies between
+ * these and host memory. Data that goes through host memory is called "staged".
  *
  * A copier makes the copies: an interface on a device of the accelerator class,
- * whose domain accesses both kinds of memory without keys. Its only endpoint is
- * connected to the process itself: put writes the memory at an address, get
- * reads it. Data is "staged" when it goes through host memory.
+ * whose memory domain accesses both kinds of memory without keys. Its only
+ * endpoint is connected to the process itself: put writes the memory at an
+ * address, get reads it.
  *
- * A worker whose context has no copier has no stage, and no cost.
+ * ucp_stage_t holds the copiers of a worker. ucp_worker_t::stage is NULL if the
+ * context has no copier.
  */
 #ifndef UCP_STAGE_H
 #define UCP_STAGE_H
@@ -33,7 +35,8 @@ typedef void (*ucp_stage_done_t)(ucp_stage_frag_t *frag);
 /** A fragment: a buffer in host memory, which is the source or the destination
  *  of one copy at a time. */
 struct ucp_stage_frag {
-    ucs_list_link_t link;
+    ucs_list_link_t link; /**< In a list of the copier or of ucp_stage_t
+                           *   (copier.h) */
     uct_completion_t comp;
     ucp_copier_t *copier;
     /** NULL if the caller waits for the copy */
@@ -45,15 +48,15 @@ struct ucp_stage_frag {
     uint32_t place; /**< Location of `memory`, or 0: see ucp_stage_copy() */
     /** For use by the caller: offset of the data in its message */
     size_t offset;
-    size_t length;
-    ucs_status_t status;
+    size_t length;       /**< Bytes to copy */
+    ucs_status_t status; /**< Result of the copy, after it is complete */
     /** Non-zero if the copy is to the user's memory, zero if it is from
      *  there */
     uint8_t to_user;
-    uint8_t busy; /**< From the start of the copy to its completion */
+    uint8_t busy; /**< Non-zero from the start of the copy to its completion */
     /** Registration of `data` with the copier's domain; or NULL */
     uct_mem_h memh;
-    char *data;
+    char *data; /**< The buffer in host memory */
 };
 
 /** Opens the copiers of the context's resources. *stage_p is NULL if there are
@@ -96,8 +99,8 @@ ucs_status_t ucp_stage_copy(ucp_copier_t *copier, uint32_t place, void *memory,
 /** Returns the number of bytes that a fragment holds. */
 size_t ucp_stage_frag_size(const ucp_copier_t *copier);
 
-/** Allocates a fragment. Returns NULL if the limit is reached or if out of
- *  memory; the caller then uses ucp_stage_copy(). */
+/** Allocates a fragment. Returns NULL if the copier has reached its limit of
+ *  fragments, or if out of memory; the caller then uses ucp_stage_copy(). */
 ucp_stage_frag_t *ucp_stage_frag_get(ucp_copier_t *copier);
 void ucp_stage_frag_put(ucp_stage_frag_t *frag);
 
@@ -124,18 +127,21 @@ void ucp_stage_frag_start(ucp_stage_frag_t *frag, int to_user,
  *  calls no callback of UCP. */
 ucs_status_t ucp_stage_frag_wait(ucp_stage_frag_t *frag);
 
-/** Waits until no copy accesses the request's memory; copies that have not
- *  started are cancelled. Afterwards the `req` of its fragments is NULL, and
- *  `done` must release them by ucp_stage_frag_put(). */
+/** Waits until no copy accesses the memory of the request; its copies that have
+ *  not started are cancelled. Afterwards `req` of the fragments that the
+ *  request used is NULL. Their `done` functions are still called, and must
+ *  release the fragments by ucp_stage_frag_put(). */
 void ucp_stage_forget(ucp_stage_t *stage, ucp_request_t *req);
 
 /* ------------------------------------------------------------- pipelines -- */
 
 /**
- * One block of memory that is copied in order, part by part, by a caller that
- * sends or receives the parts: the copier works at the same time. *pipe_p is
- * NULL before the first part. Nothing but the copies of the pipeline may change
- * the block.
+ * A pipeline (ucp_stage_pipe_t) copies one block of memory in order, for a
+ * caller that sends or receives the block part by part. Copies are made ahead
+ * of the parts that are read, or behind those that are written, so that the
+ * copier and the caller work at the same time. `pipe_p`: a variable of the
+ * caller, which is NULL before the first part. While the pipeline exists,
+ * nothing but its copies may change the block.
  */
 
 /** Copies `length` bytes at `memory` to `data`, and starts copies of the bytes
@@ -150,7 +156,7 @@ ucs_status_t ucp_stage_pipe_read(ucp_copier_t *copier, uint32_t place,
 void ucp_stage_pipe_settle(ucp_stage_pipe_t *pipe);
 
 /** Copies `length` bytes of `data` to `memory`, which follows the previous
- *  part. ucp_stage_pipe_close() completes the copies. */
+ *  part. The copies are complete only after ucp_stage_pipe_close(). */
 ucs_status_t ucp_stage_pipe_write(ucp_copier_t *copier, uint32_t place,
                                   ucp_stage_pipe_t **pipe_p, void *memory,
                                   const void *data, size_t length);
@@ -162,10 +168,12 @@ ucs_status_t ucp_stage_pipe_close(ucp_stage_pipe_t **pipe_p);
 /* ------------------------------------------------------ access by a peer -- */
 
 /**
- * Copies between registered memory of any type and `data`, if the peer has
- * access; see ucp_mem_table_hold for errors. Used for memory for which that
- * function returns UCS_ERR_UNSUPPORTED. If `data` is NULL, only checks the
- * access.
+ * Carries out a peer's access to registered memory of any type: copies from
+ * `data` to the memory if `to_user` is set, otherwise from the memory to
+ * `data`.
+ * Used if ucp_mem_table_hold() returns UCS_ERR_UNSUPPORTED; returns the same
+ * errors as that function if the access is not allowed. If `data` is NULL, only
+ * checks the access.
  */
 ucs_status_t ucp_stage_access(ucp_worker_h worker, uint64_t id,
                               uint64_t address, uint64_t length, unsigned prot,

@@ -62,8 +62,8 @@ static const ucs_stats_counter_t lane_counters[] = {
     EVENTS("errors"),
 };
 
-/* In the order of the methods in learn/entry.h and the reasons in
- * learn/learn.h. */
+/* The methods are in the order of UCP_LEARN_* in learn/entry.h, the reasons in
+ * the order of ucp_learn_reason_t in learn/learn.h. */
 static const ucs_stats_counter_t learnt_counters[] = {
     EVENTS("units"),          EVENTS("selected/eager"),
     EVENTS("selected/get"),   EVENTS("selected/put"),
@@ -126,8 +126,8 @@ typedef struct {
 
 struct ucp_worker_stats {
     ucs_stats_record_t *record;
-    /* Shared records, for endpoints and for lanes for which there was no
-     * space */
+    /* Records that endpoints, or lanes, share if there was no space for records
+     * of their own (UCX_STATS_MAX_SIZE) */
     ucs_stats_record_t *other_eps;
     ucs_stats_record_t *other_lanes;
     iface_stats_t *ifaces; /* Indexed by interface */
@@ -271,7 +271,7 @@ struct ucp_ep_stats {
     unsigned num_lanes;
     struct {
         ucs_stats_record_t *record; /* NULL if shared, or if the lane is lost */
-        void *counting;
+        void *counting; /* Memory of ucp_stats_lane_attach(), or NULL */
     } lanes[];
 };
 

@@ -19,14 +19,15 @@
 struct ucp_worker_iface;
 struct ucp_proto;
 
-/* Kinds of records in the statistics of the process; a record is "part of"
- * another in the output. */
+/* Kinds of records in the statistics of the process. A record may be shown as
+ * part of another one. */
 enum {
     UCP_STATS_WORKER,
     UCP_STATS_INTERFACE, /**< Part of a worker */
     UCP_STATS_ENDPOINT,  /**< Part of a worker */
     UCP_STATS_LANE,      /**< Part of an endpoint */
-    UCP_STATS_LEARNT,    /**< Part of a worker */
+    UCP_STATS_LEARNT,    /**< What trials of methods (learn/learn.h) have found
+                          *   for one class of sizes; part of a worker */
 };
 
 /* Counters of a worker. A name that ends in _MSGS stands for two counters:
@@ -53,7 +54,8 @@ enum {
     UCP_STATS_WORKER_LAST,
 };
 
-/* Counters of an endpoint, in the order of the table in stats.c. */
+/* Counters of an endpoint, in the order of the table in stats.c. Up to
+ * AM_MULTI, each name stands for two counters: messages, then bytes. */
 enum {
     UCP_STATS_TAG_SHORT     = 0,
     UCP_STATS_TAG_BCOPY     = 2,
@@ -89,7 +91,8 @@ enum {
     UCP_STATS_ENDPOINT_LAST,
 };
 
-/* Counters of a lane. */
+/* Counters of a lane. Up to GET_ZCOPY, each name stands for two counters:
+ * operations, then bytes. */
 enum {
     UCP_STATS_LANE_AM_SHORT  = 0,
     UCP_STATS_LANE_AM_BCOPY  = 2,
@@ -107,13 +110,16 @@ enum {
     UCP_STATS_LANE_LAST,
 };
 
-/* Values of a record about what is learnt for a class of sizes
- * (learn/live.c). */
+/* Values of a UCP_STATS_LEARNT record. A method is one of UCP_LEARN_* in
+ * learn/entry.h, a reason one of ucp_learn_reason_t in learn/learn.h. */
 enum {
-    UCP_STATS_LEARNT_UNITS    = 0,
-    UCP_STATS_LEARNT_SELECTED = 1, /**< By method: 1 or 0 */
-    UCP_STATS_LEARNT_REASON   = 5, /**< By reason: 1 or 0 */
-    UCP_STATS_LEARNT_SPEED    = 8, /**< By method: MB/s */
+    UCP_STATS_LEARNT_UNITS    = 0, /**< Transfers or series of transfers so
+                                    *   far (learn/learn.h) */
+    UCP_STATS_LEARNT_SELECTED = 1, /**< For each method: 1 if it is selected,
+                                    *   else 0 */
+    UCP_STATS_LEARNT_REASON   = 5, /**< For each reason: 1 if it is why the
+                                    *   method is selected, else 0 */
+    UCP_STATS_LEARNT_SPEED    = 8, /**< For each method: MB/s; 0 if not known */
     UCP_STATS_LEARNT_LAST     = 12,
 };
 
@@ -139,7 +145,8 @@ void ucp_stats_wrap_handler(struct ucp_worker_iface *wiface,
                             const ucp_class_message_t *message,
                             uct_am_callback_t *handler_p, void **arg_p);
 
-/** Called after each progress. */
+/** Called after each progress. `count`: the result of progress, the number of
+ *  events. */
 void ucp_stats_progress(ucp_worker_stats_t *stats, unsigned count);
 
 /* ---- endpoints: no effect if the worker does not count ---- */
@@ -160,22 +167,24 @@ ucs_stats_record_t *ucp_stats_ep_record(const ucp_ep_stats_t *stats);
 
 /* ---- slow operations, of any endpoint or worker ---- */
 
-/** Increases a counter of messages of the endpoint, for data whose protocol the
- *  functions of the lane do not show (for example rendezvous by get). */
+/** Increases the endpoint's counters of messages and of their bytes. For data
+ *  that the counting functions of a lane cannot assign to a protocol, for
+ *  example in a rendezvous by get. */
 void ucp_stats_sent(ucp_ep_h ep, unsigned counter, size_t length);
 
 /** Counts a transfer that restarts over the remaining lanes. */
 void ucp_stats_retry(ucp_ep_h ep);
 
-/** Increases a counter of messages of the worker, for data that the handler of
- *  a message does not count. */
+/** Increases the worker's counters of messages and of their bytes. For data
+ *  that the handler of a message does not count. */
 void ucp_stats_received(ucp_worker_h worker, unsigned counter, size_t length);
 
 /* ---- internal ---- */
 
-/** Makes a lane count, in its own record and in the endpoint's. `messages`:
- *  what is counted for each message id. Returns memory that must exist as long
- *  as the lane and is then freed by the caller; NULL if out of memory. */
+/** Makes a lane count: in the record `lane`, and in the endpoint's record `ep`.
+ *  `messages`: the kind of message for each id (base/class.h). Returns memory
+ *  that must exist as long as the lane, and that the caller then frees; NULL if
+ *  out of memory. */
 void *ucp_stats_lane_attach(uct_ep_h uct,
                             const ucp_class_message_t *const *messages,
                             ucs_stats_record_t *lane, ucs_stats_record_t *ep);

@@ -2,8 +2,8 @@
 /*
  * Counters of lanes. If counting is on, a lane gets a copy of the transport's
  * table of operations, in which the functions that send are replaced: each
- * calls the transport's function, and counts the operation if that has
- * accepted it.
+ * calls the transport's function, and counts the operation if the transport
+ * has accepted it.
  *
  *   uct_ep.ops --> | counting_t: the table    | real | records |
  *                      am_short, ... replaced |
@@ -15,17 +15,18 @@
 
 #include <stdlib.h>
 
+/* The table of operations of a lane that counts. */
 typedef struct {
-    ucx_ep_ops_t ops;
-    const ucx_ep_ops_t *real;
-    const ucp_class_message_t *const *messages; /* by id */
-    ucs_stats_record_t *lane;
-    ucs_stats_record_t *ep;
+    ucx_ep_ops_t ops;         /* Must be first: uct_ep.ops points to it */
+    const ucx_ep_ops_t *real; /* The transport's table */
+    const ucp_class_message_t *const *messages; /* By id */
+    ucs_stats_record_t *lane;                   /* Record of the lane */
+    ucs_stats_record_t *ep;                     /* Record of the endpoint */
 } counting_t;
 
-enum { SHORT, BCOPY, ZCOPY }; /* index of ucp_class_sent_t::by */
+enum { SHORT, BCOPY, ZCOPY }; /* Index of ucp_class_sent_t::by */
 
-/* Returns the counting table of a lane. It must be called before the
+/* Returns the counting table of a lane. Callers use it before they call the
  * transport's function, because that may release the endpoint. */
 static UCS_F_ALWAYS_INLINE const counting_t *counting_of(uct_ep_h uct)
 {

@@ -16,7 +16,8 @@ enum {
     POOL_SIZE = 2048,    /* Bytes of data that a copy from the pool can hold */
     UCT_MIN   = 1024,    /* Shorter data is copied, so that it does not occupy
                           * a buffer of the transport */
-    HEAP_MAX  = 1 << 30, /* lengths have 32 bits */
+    HEAP_MAX  = 1 << 30, /* Maximum bytes of data of a descriptor, whose
+                          * lengths have 32 bits */
 };
 
 /* Bytes of a copy before its data. */
@@ -73,7 +74,8 @@ static void desc_set(ucp_stream_desc_t *desc, ucp_stream_desc_home_t home,
 }
 
 /* Creates a descriptor for a copy with space for as many of `length` bytes as
- * possible; *size_p is that number. Returns NULL if out of memory. */
+ * possible; *size_p is that number. If `streams` is NULL, uses neither the pool
+ * nor the worker's reserve of memory. Returns NULL if out of memory. */
 static ucp_stream_desc_t *desc_get(ucp_stream_worker_t *streams, size_t length,
                                    size_t *size_p)
 {

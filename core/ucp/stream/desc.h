@@ -16,7 +16,8 @@
 
 typedef enum {
     UCP_STREAM_DESC_UCT,  /**< In the transport's buffer */
-    UCP_STREAM_DESC_POOL, /**< A copy from the pool, with space for more */
+    UCP_STREAM_DESC_POOL, /**< A copy in an element of the worker's pool; later
+                           *   data may be appended while it is not full */
     UCP_STREAM_DESC_HEAP, /**< A copy from the heap */
 } ucp_stream_desc_home_t;
 
@@ -24,8 +25,8 @@ typedef struct ucp_stream_desc {
     ucs_list_link_t link; /**< In the list `data` of its stream, or in the
                            *   worker's list `held` if the user has its
                            *   pointer */
-    uint32_t offset;      /**< Bytes already received */
-    uint32_t length;      /**< Total length in bytes */
+    uint32_t offset;      /**< Bytes of the data that are already received */
+    uint32_t length;      /**< Bytes of all of the data */
     uint8_t home;         /**< ucp_stream_desc_home_t */
 } ucp_stream_desc_t;
 
@@ -50,10 +51,11 @@ static inline size_t ucp_stream_desc_left(const ucp_stream_desc_t *desc)
     return desc->length - desc->offset;
 }
 
-/** Stores `data`, whose head precedes it, behind the data that the stream
- *  already stores. `flags`: UCT_CB_PARAM_FLAG_* of the transport's callback.
- *  Returns UCS_INPROGRESS if the data stays in the transport's buffer, UCS_OK
- *  if it is copied, and UCS_ERR_NO_MEMORY if not all data was stored. */
+/** Stores `length` bytes at `data` behind the data that the stream already
+ *  stores. ucp_stream_head_t precedes `data`. `flags`: UCT_CB_PARAM_FLAG_* of
+ *  the transport's callback. Returns UCS_INPROGRESS if the data stays in the
+ *  transport's buffer, UCS_OK if it is copied, and UCS_ERR_NO_MEMORY if not all
+ *  data was stored. */
 ucs_status_t ucp_stream_data_keep(ucp_worker_h worker, ucp_stream_t *stream,
                                   char *data, size_t length, unsigned flags);
 
@@ -63,14 +65,15 @@ ucs_status_t ucp_stream_data_keep(ucp_worker_h worker, ucp_stream_t *stream,
 ucs_status_t ucp_stream_data_return(ucp_stream_t *stream, ucp_dt_iter_t *dt,
                                     size_t length);
 
-/** Called when a receive has copied `length` bytes of the first descriptor. */
+/** Called when a receive has copied `length` bytes of the first descriptor:
+ *  removes these bytes. */
 void ucp_stream_data_taken(ucp_stream_t *stream, size_t length);
 
 /** Frees all stored data. */
 void ucp_stream_data_drop(ucp_stream_t *stream);
 
-/** Removes the first descriptor from the stream and returns the pointer to its
- *  data, which the user then releases. */
+/** Removes the first descriptor from the stream and returns the pointer to the
+ *  data, of *length_p bytes, which the user then releases. */
 void *ucp_stream_data_hand_out(ucp_worker_h worker, ucp_stream_t *stream,
                                size_t *length_p);
 

@@ -150,7 +150,7 @@ static int is_wanted(ucp_ep_h ep)
     return (ep->worker->context->features & UCP_FEATURE_STREAM) != 0;
 }
 
-/* *number_p: endpoints to worker `uuid` before this one, which it counts. */
+/* Counts an endpoint to worker `uuid`. *number_p: those counted before it. */
 static ucs_status_t next_number(ucp_stream_worker_t *streams, uint64_t uuid,
                                 uint64_t *number_p)
 {
@@ -242,7 +242,7 @@ ucp_stream_t *ucp_stream_of(ucp_ep_h ep, ucs_status_t *status_p)
 static void fill_message(ucp_stream_t *stream, ucp_stream_open_t *message)
 {
     while (stream->key == 0) {
-        stream->key = ucs_generate_uuid(); /* random in any byte order */
+        stream->key = ucs_generate_uuid(); /* random: has no byte order */
     }
     message->sender = ucp_ep_wire_end(stream->ep);
     message->name   = stream->peer_name;
@@ -308,7 +308,7 @@ static int is_past(ucp_worker_h worker, const ucp_wire_end_t *name)
            (uintptr_t)ucs_hash_get(&ucp_worker_stream(worker)->numbers, uuid);
 }
 
-/* Creates an unclaimed side. */
+/* Creates an unclaimed side for an OPEN whose endpoint is not created yet. */
 static ucp_stream_t *make_unclaimed(ucp_worker_h worker,
                                     const ucp_stream_open_t *message)
 {
@@ -463,8 +463,8 @@ void ucp_stream_ep_close(ucp_ep_h ep, int force)
     ucs_list_del_init(&stream->ready);
     say_closed(stream, force);
     ucp_stream_end(stream, UCS_ERR_CANCELED);
-    /* Frees the data now, because the endpoint may outlive the transports'
-     * buffers. */
+    /* Frees the data now, because it may be in buffers of the transports, and
+     * the endpoint may exist longer than these. */
     ucp_stream_data_drop(stream);
 }
 

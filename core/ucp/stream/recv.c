@@ -172,7 +172,8 @@ ucs_status_t ucp_stream_handler(void *arg, void *data, size_t length,
 
 /* ------------------------------------------------------------------- end -- */
 
-/* Removes a receive from its stream; its data can be received again. */
+/* Removes a receive from the list of posted ones. The data that it has received
+ * returns to the stream, for later receives. */
 static void withdraw(ucp_stream_t *stream, ucp_request_t *req)
 {
     size_t got         = req->recv.info.length;
@@ -286,7 +287,8 @@ static ucs_status_ptr_t immediate(ucp_request_t *req, ucs_status_t status,
     return ucp_request_user(req);
 }
 
-/* Posts a receive whose datatype is set. Returns the reason for a failure. */
+/* Posts a receive whose datatype is set. Returns UCS_OK, or why the receive
+ * cannot be posted. */
 static ucs_status_t post(ucp_stream_t *stream, ucp_request_t *req,
                          const ucp_request_param_t *param)
 {

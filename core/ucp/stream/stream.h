@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Streams: bytes in order between a pair of endpoints. Wire format, the side of
- * a stream that an endpoint has, and the rules that pair endpoints.
+ * a stream that an endpoint has, and the rules that pair endpoints. Numbers are
+ * bytes:
  *
  *   STREAM        | key 8 | payload |
  *   STREAM_OPEN   | sender's end 16 | name 16 | key 8 |
  *   STREAM_CLOSE  | sender's end 16 | name 16 | key 8 |
  *
- * A side opens the stream at its first use: it sends a random key to its peer,
- * and this key identifies its later messages. Messages of an endpoint are in
- * order, so that an opening needs no reply. A forced close may cancel a queued
- * OPEN. Therefore CLOSE repeats all fields of OPEN. The name selects the side
- * at the peer:
- *
+ * A side opens the stream at its first use: it sends OPEN with a random key to
+ * its peer, and this key identifies its later messages. Messages of an endpoint
+ * are in order, so that an OPEN needs no reply. A forced close may cancel a
+ * queued OPEN. Therefore CLOSE repeats all fields of OPEN. The name in an OPEN
+ * selects the side at the peer:
  *   endpoint created from         its name, at both sides
  *     a worker's address            the worker that opens, and the number of
  *                                   its earlier endpoints to this peer: the
@@ -54,15 +54,15 @@ typedef struct {
 } ucp_stream_head_t;
 
 typedef struct {
-    ucp_wire_end_t sender;
-    ucp_wire_end_t name;
-    ucp_le64_t key;
+    ucp_wire_end_t sender; /**< The endpoint that sends the message */
+    ucp_wire_end_t name;   /**< Selects the side at the receiver */
+    ucp_le64_t key;        /**< Key of the sender's STREAM messages */
 } ucp_stream_open_t;
 
 _Static_assert(sizeof(ucp_stream_head_t) == 8, "wire layout");
 _Static_assert(sizeof(ucp_stream_open_t) == 40, "wire layout");
 
-/** The protocols. */
+/** The protocols of sends: short, buffered copy, zero-copy. */
 extern const ucp_proto_t ucp_proto_stream_short;
 extern const ucp_proto_t ucp_proto_stream_copy;
 extern const ucp_proto_t ucp_proto_stream_place;
@@ -75,7 +75,8 @@ typedef struct ucp_stream {
     ucp_ep_h ep; /**< NULL if the side is unclaimed */
     /** Key of received messages; 0 until the peer's OPEN arrives */
     uint64_t peer_key;
-    ucs_list_link_t posted; /**< Waiting receives, linked by ep_link */
+    ucs_list_link_t posted; /**< Posted receives, linked by
+                             *   ucp_request_t::ep_link */
     /** Data without a receive; empty while receives are posted */
     ucs_list_link_t data;
     size_t available;      /**< Bytes in `data` */
@@ -124,8 +125,8 @@ UCP_AREA_ACCESSOR(ucp_ep_stream, struct ucp_ep, areas.stream, ucp_stream_ep_t)
  *  that it has received. */
 typedef struct ucp_stream_recv {
     ucp_stream_t *stream;
-    size_t elem_size; /**< Not 0 */
-    uint8_t wait_all;
+    size_t elem_size; /**< Bytes of an element of the datatype; not 0 */
+    uint8_t wait_all; /**< UCP_STREAM_RECV_FLAG_WAITALL is set */
 } ucp_stream_recv_t;
 
 UCP_AREA_ACCESSOR(ucp_recv_stream, ucp_request_t, recv.op, ucp_stream_recv_t)
@@ -142,26 +143,27 @@ void ucp_stream_worker_cleanup(ucp_stream_worker_t *streams);
  *  UCP_FEATURE_STREAM. */
 ucs_status_t ucp_stream_ep_add(ucp_ep_h ep, const ucp_ep_params_t *params);
 
-/** Returns the stream of an endpoint; an endpoint for replies creates it at
- *  the first call. On failure returns NULL and sets *status_p: without
+/** Returns the stream of an endpoint. For an endpoint for replies, the first
+ *  call creates it. On failure returns NULL and sets *status_p: without
  *  UCP_FEATURE_STREAM, or if out of memory. */
 ucp_stream_t *ucp_stream_of(ucp_ep_h ep, ucs_status_t *status_p);
 
 /** Sends OPEN with the key to the peer, if that has not been done. */
 ucs_status_t ucp_stream_open(ucp_stream_t *stream);
 
-/** Called when the user closes the endpoint: completes posted receives and
- *  sends CLOSE after all earlier messages or, with `force`, at once if
- *  possible. */
+/** Called when the user closes the endpoint: completes posted receives with
+ *  UCS_ERR_CANCELED, and frees stored data. Sends CLOSE after all earlier
+ *  messages or, with `force`, at once if possible. */
 void ucp_stream_ep_close(ucp_ep_h ep, int force);
 
 /** Called when the endpoint fails: posted receives complete with `status`. */
 void ucp_stream_ep_end(ucp_ep_h ep, ucs_status_t status);
 
-/** Called when the endpoint is freed. */
+/** Called when the endpoint is freed: frees its side of the stream. */
 void ucp_stream_ep_del(ucp_ep_h ep);
 
-/** Cancels a posted receive; its data can be received again. */
+/** Cancels a posted receive. The data that it has received returns to the
+ *  stream, for later receives. */
 void ucp_stream_recv_cancel(ucp_request_t *req);
 
 /** Completes all posted receives with `status`; later receives complete with it

@@ -2,6 +2,7 @@
 /*
  * Eager tagged messages: the data is sent at once, without a reply of the
  * receiver before it. tag/multi.h defines messages of several fragments.
+ * Numbers are bytes:
  *
  *   EAGER       | tag 8 | payload |
  *   EAGER_SYNC  | tag 8 | sender's end 16 | request 4 | payload |
@@ -32,11 +33,11 @@ typedef struct {
 typedef struct {
     ucp_le64_t tag;
     ucp_wire_end_t sender;
-    ucp_le32_t request;
+    ucp_le32_t request; /**< Id of the sender's request */
 } ucp_eager_sync_hdr_t;
 
 typedef struct {
-    ucp_le32_t request;
+    ucp_le32_t request; /**< Copied from the EAGER_SYNC */
 } ucp_eager_sync_ack_t;
 
 _Static_assert(sizeof(ucp_eager_hdr_t) == 8, "wire layout");
@@ -46,15 +47,16 @@ _Static_assert(sizeof(ucp_eager_sync_ack_t) == 4, "wire layout");
 /** State of the send of a tagged message. */
 typedef struct ucp_tag_send {
     ucp_tag_t tag;
-    /** Eager: all is sent, but the peer has not acknowledged it */
+    /** Synchronous eager send: all data is sent, and the send waits only for
+     *  the acknowledgement */
     uint8_t all_sent;
-    uint8_t in_flight; /**< Eager: the transport has not completed the send */
+    uint8_t in_flight; /**< Eager zero-copy: the transport uses the buffer */
     uint8_t sync;      /**< Synchronous send */
 } ucp_tag_send_t;
 
 UCP_AREA_ACCESSOR(ucp_send_tag, ucp_request_t, send.op, ucp_tag_send_t)
 
-/** The protocols. */
+/** The protocols of tagged sends. */
 extern const ucp_proto_t ucp_proto_tag_eager_short;
 extern const ucp_proto_t ucp_proto_tag_eager_bcopy;
 extern const ucp_proto_t ucp_proto_tag_eager_zcopy;

@@ -80,16 +80,16 @@ UCP_AREA_ACCESSOR(ucp_recv_tag, ucp_request_t, recv.op, ucp_tag_recv_t)
 typedef struct ucp_tag_receives {
     ucs_queue_head_t *buckets; /**< Each in posting order */
     unsigned shift;            /**< 64 - log2(number of buckets) */
-    size_t count;
-    /** The table grows when it has more receives than this */
+    size_t count;              /**< Number of receives under this key */
+    /** The table grows when `count` reaches this */
     size_t limit;
-    /** Last bucket that ucp_tag_expected_any() found not empty */
+    /** Index of the last bucket that ucp_tag_expected_any() found not empty */
     size_t scanned;
 } ucp_tag_receives_t;
 
 typedef struct ucp_tag_match {
-    /* First in the struct and next to the first key: a match reads one cache
-     * line only. */
+    /* These members are first, so that a match reads only one cache line: that
+     * of num_wild and of the table of the first key. */
     struct {
         size_t num_wild; /**< Receives not under the first key */
         /** Sequence number of the next receive */
@@ -99,12 +99,12 @@ typedef struct ucp_tag_match {
     struct {
         ucs_list_link_t *buckets; /**< Of all keys, one key after another */
         unsigned shift;           /**< 64 - log2(number of buckets of a key) */
-        size_t count;
-        /** The tables grow when there are more messages than this */
+        size_t count;             /**< Number of messages */
+        /** The tables grow when `count` reaches this */
         size_t limit;
-        ucs_list_link_t all;
+        ucs_list_link_t all; /**< All messages in arrival order */
     } unexpected;
-    /** keys[0] is all bits; the last key is followed by 0 */
+    /** Bits of each key. keys[0] is all bits; the last key is followed by 0 */
     ucp_tag_t keys[UCP_TAG_KEYS + 1];
     unsigned num_keys;
     ucs_mpool_t descs;              /**< For small unexpected messages */
@@ -137,11 +137,12 @@ void ucp_tag_expected_add(ucp_tag_match_t *tm, ucp_request_t *req);
 /** Removes a posted receive. */
 void ucp_tag_expected_remove(ucp_tag_match_t *tm, ucp_request_t *req);
 
-/** As ucp_tag_expected_match(), also if there are receives whose mask does not
- *  have all bits. */
+/** As ucp_tag_expected_match(). Also finds receives whose mask does not have
+ *  all bits. */
 ucp_request_t *ucp_tag_expected_match_wild(ucp_tag_match_t *tm, ucp_tag_t tag);
 
-/** Removes the oldest receive that fits and returns it, or NULL. Hot path. */
+/** Removes the oldest posted receive that a message with this tag matches, and
+ *  returns it; or NULL. Hot path. */
 static UCS_F_ALWAYS_INLINE ucp_request_t *
 ucp_tag_expected_match(ucp_tag_match_t *tm, ucp_tag_t tag)
 {
@@ -168,16 +169,17 @@ ucp_tag_expected_match(ucp_tag_match_t *tm, ucp_tag_t tag)
     return NULL;
 }
 
-/** Stores an unexpected message: copies `size` bytes. Returns NULL if out of
- *  memory. */
+/** Stores an unexpected message: copies `size` bytes of `data`, of which the
+ *  first `header_size` precede the payload. `length`: bytes of data of the whole
+ *  message. Returns NULL if out of memory. */
 ucp_recv_desc_t *ucp_tag_unexpected_add(ucp_tag_match_t *tm,
                                         ucp_recv_desc_kind_t kind,
                                         ucp_tag_t tag, size_t length,
                                         const void *data, size_t size,
                                         size_t header_size);
 
-/** Returns the oldest unexpected message that fits, or NULL. The message stays
- *  in the queue. */
+/** Returns the oldest unexpected message that a receive with this tag and mask
+ *  matches, or NULL. The message stays in the queue. */
 ucp_recv_desc_t *ucp_tag_unexpected_find(ucp_tag_match_t *tm, ucp_tag_t tag,
                                          ucp_tag_t mask);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Eager tagged messages of several fragments: what tagged messages have in
- * addition to multi/multi.h, which active messages use as well.
+ * addition to multi/multi.h, which active messages use as well. Numbers are
+ * bytes:
  *
  *   FIRST_TAG  | header of multi/multi.h | tag 8 | request 4 | payload |
  *
@@ -27,11 +28,14 @@ typedef struct {
 
 _Static_assert(sizeof(ucp_tag_multi_first_t) == 12, "wire layout");
 
+/** A message whose fragments are arriving, or an unexpected one that is
+ *  complete. */
 typedef struct ucp_tag_multi {
     ucp_multi_recv_t super;
     ucp_worker_h worker;
     ucp_wire_end_t sender;
-    ucp_le32_t request; /**< Request to acknowledge; 0: none */
+    ucp_le32_t request; /**< Id of the sender's request, to acknowledge; 0:
+                         *   none */
     uint8_t ended;      /**< No more fragments arrive; `status` says whether
                          *   the message is complete */
     /** A probe has removed `desc` from the queue for the user, who owns it */
@@ -40,8 +44,10 @@ typedef struct ucp_tag_multi {
     ucs_status_t status;
     ucp_recv_desc_t *desc; /**< Descriptor of an unexpected message, or NULL */
     ucp_request_t *req;    /**< The matched receive, or NULL */
-    char *bytes;           /**< Stored data */
-    size_t capacity;
+    /** Received data of an unexpected message, or for a generic datatype; NULL
+     *  if the data is unpacked as it arrives */
+    char *bytes;
+    size_t capacity; /**< Size of `bytes` */
 } ucp_tag_multi_t;
 
 /** Returns the message that the descriptor of an unexpected message belongs

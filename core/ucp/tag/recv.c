@@ -262,9 +262,9 @@ static void want_callback(ucp_request_t *req, const ucp_request_param_t *param)
     }
 }
 
-/* For a receive with the program's own request that has completed in the call:
- * some programs check the request instead of the return value of the call, so
- * it gets the same status. */
+/* For a receive with the program's own request that has completed in the call.
+ * Some programs check the request instead of the return value of the call, so
+ * this function stores the status in the request as well. */
 static void complete_users(ucp_worker_h worker, const ucp_recv_desc_t *desc,
                            ucs_status_t status,
                            const ucp_request_param_t *param)
@@ -276,8 +276,9 @@ static void complete_users(ucp_worker_h worker, const ucp_recv_desc_t *desc,
     req->completed = UCP_REQUEST_DONE;
 }
 
-/* Receives an unexpected message into staged memory in the background. Returns
- * NULL if it must be received at once. */
+/* Starts a background copy of an unexpected message to memory that the
+ * processor cannot access. Returns the request, or NULL if the caller must
+ * receive the message at once. */
 static ucp_request_t *recv_early_later(ucp_worker_h worker,
                                        const ucp_recv_desc_t *desc,
                                        const ucp_dt_iter_t *dt,

@@ -9,7 +9,7 @@
 
 #include "ucp/rndv/rndv.h"
 
-/** Identifier of the message: ready to send. */
+/** Identifier of the message that announces the data ("ready to send"). */
 enum { UCP_AM_ID_RNDV_RTS = 6 };
 
 typedef struct ucp_tag_rts {

@@ -12,7 +12,8 @@
 #include "ucp/proto/measure.h"
 #include "ucp/tag/eager.h"
 
-/* Starts the protocol that the table selects. */
+/* Starts a send by the protocol of the lowest cost, or by one that a trial
+ * (learn/trial.h) measures. */
 static ucs_status_ptr_t start_send(ucp_ep_h ep, const void *buffer,
                                    size_t count, ucp_tag_t tag, ucp_op_t op,
                                    const ucp_request_param_t *param)

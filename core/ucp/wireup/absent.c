@@ -23,8 +23,8 @@ static int is_opened(ucp_worker_h worker, uint16_t code)
     return 0;
 }
 
-/* Returns the name of the transport with this code, which a worker address
- * contains, as a plugin's manifest declares it; NULL if none does. */
+/* Returns the name whose code is `code` (ucp_address_tl_code()) among the
+ * transports that the installed components declare; NULL if there is none. */
 static const char *declared_name(const uct_component_h *components,
                                  unsigned count, uint16_t code)
 {

@@ -2,21 +2,23 @@
 /*
  * Worker addresses: the bytes that a peer needs to connect to a worker. Users
  * pass them through files, sockets and databases, so all of their bytes are
- * checked.
+ * checked. A number after a name, below, is a length in bytes.
  *
  *   | header of base/seal.h | compressed body (base/squeeze.h) |
- *   body:     | worker's number 8 | fields ... |
+ *   body:     | worker's UUID 8 | fields ... |
  *   field:    | type 1 | n 1 | n bytes |, or | type 1 | 255 | n 2 | n bytes |
  *
  *   HOST      4 bytes: number of the machine and namespaces of the worker
- *   NAME      text without a final zero; only on request
- *   RESOURCE  | code of the transport's name 2 | n 1 | device address |
- *             interface address |, of domain 0 and interface 0
+ *   NAME      text without a final zero; only with UCX_ADDRESS_DEBUG_INFO or
+ *             UCX_STATS
+ *   RESOURCE  | code of the transport's name 2 | n 1 | device address n |
+ *             interface address |: one interface
  *   FAR_RESOURCE  | domain 1 | interface 1 | as RESOURCE |
  *
- * Types from 128 on are RESOURCE, of the domain in bits 4-6 and the interface
- * in bits 0-3. The compression of the body may refer to 16 zero bytes before
- * it.
+ * All types from 128 on are RESOURCE: bits 4-6 of the type are the index of the
+ * memory domain in the context, bits 0-3 that of the interface in the worker.
+ * FAR_RESOURCE is for an interface whose indices do not fit these bits. The
+ * compression of the body may refer to 16 zero bytes before it.
  *
  * Fields of unknown type are skipped; a newer version only adds fields.
  * Transports repeat the host, process or network in their addresses;
@@ -30,7 +32,8 @@
 #include "ucp/base/squeeze.h"
 #include "ucp/base/worker.h"
 
-/** One interface of the peer; points into the `bytes` of the info. */
+/** One interface of the peer. The pointers point into
+ *  ucp_address_info_t::bytes. */
 typedef struct ucp_address_entry {
     uint16_t tl_code; /**< ucp_address_tl_code() */
     const uint8_t *dev_addr;
@@ -41,14 +44,15 @@ typedef struct ucp_address_entry {
      *  key for this interface among the peer's packed keys; UCP_NULL_MD if
      *  unknown */
     uint8_t md_index;
-    /** Index in the peer's worker; UCP_NULL_IFACE if unknown */
+    /** Index of the interface in the peer's worker; UCP_NULL_IFACE if
+     *  unknown */
     uint8_t iface_index;
 } ucp_address_entry_t;
 
 enum { UCP_NULL_IFACE = 0xff };
 
 typedef struct ucp_address_info {
-    uint64_t uuid;
+    uint64_t uuid; /**< Identifies the peer's worker */
     uint32_t host; /**< 0 if unknown */
     /** The worker's name, or its UUID in hexadecimal if the address contains no
      *  name */
@@ -59,7 +63,8 @@ typedef struct ucp_address_info {
     uint8_t bytes[UCP_SQUEEZE_MAX];
 } ucp_address_info_t;
 
-/** Returns the code of a transport's name in addresses. */
+/** Returns the code by which addresses name a transport: a hash of its
+ *  name. */
 uint16_t ucp_address_tl_code(const char *tl_name);
 
 /** Packs the worker's address into memory that the caller
@@ -67,15 +72,15 @@ uint16_t ucp_address_tl_code(const char *tl_name);
 ucs_status_t ucp_address_pack(ucp_worker_h worker, unsigned flags,
                               void **address_p, size_t *length_p);
 
-/** As ucp_address_pack(), within `max_length` bytes: first the interfaces on
- *  the device of the connection, then the others. Returns
- *  UCS_ERR_EXCEEDS_LIMIT, with a log line, if no interface fits. */
+/** As ucp_address_pack(), within `max_length` bytes: adds first the interfaces
+ *  on the device `dev_name`, then the others, and leaves out those that do not
+ *  fit. Returns UCS_ERR_EXCEEDS_LIMIT, with a log line, if none fits. */
 ucs_status_t ucp_address_pack_near(ucp_worker_h worker, const char *dev_name,
                                    size_t max_length, void **address_p,
                                    size_t *length_p);
 
-/** Returns the length that the packed address contains, or 0 if it is not an
- *  address. At least four bytes must be readable. */
+/** Returns the length in bytes of a packed address, from its header; 0 if the
+ *  bytes are not an address. At least four bytes must be readable. */
 static inline size_t ucp_address_length(const void *address)
 {
     return ucp_seal_length(address, UCP_SEAL_ADDRESS);

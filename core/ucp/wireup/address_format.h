@@ -14,8 +14,9 @@ enum {
     FIELD_NAME         = 2,
     FIELD_FAR_RESOURCE = 3,
     FIELD_HOST         = 4,
-    FIELD_RESOURCE     = 0x80, /* This and all higher types, which contain
-                                * domain and interface */
+    FIELD_RESOURCE     = 0x80, /* This and all higher types: the low bits
+                                * contain the indices of domain and
+                                * interface */
     MD_SHIFT           = 4,
     MAX_MD             = 7,
     MAX_IFACE          = 15,

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An address that is being written. `end`: the bytes used so far. */
+/* An address that is being written. `end`: index of the first unused byte. The
+ * first START bytes are zero and not part of the address. */
 typedef struct {
     size_t end;
     uint8_t bytes[UCP_SQUEEZE_MAX];
@@ -29,8 +30,8 @@ static writer_t *writer_new(ucp_worker_h worker)
     return writer;
 }
 
-/* Starts a field of that length. Returns NULL if the address would be too
- * long. */
+/* Starts a field of `length` bytes and returns the place of its contents.
+ * Returns NULL if the address would be too long. */
 static uint8_t *put_field(writer_t *writer, uint8_t type, size_t length)
 {
     size_t head = (length < LONG_FIELD) ? 2 : MAX_FIELD_HEAD;
@@ -60,9 +61,9 @@ static int put_host(writer_t *writer)
     return p != NULL;
 }
 
-/* Adds the worker's name, which is used only in log messages and reports: if
- * the user enables that (UCX_ADDRESS_DEBUG_INFO), or if counters are
- * reported. */
+/* Adds the worker's name, which peers use only in log messages and statistics.
+ * Adds nothing if neither UCX_ADDRESS_DEBUG_INFO nor statistics are enabled.
+ * Returns zero if the address would be too long. */
 static int put_name(writer_t *writer, ucp_worker_h worker)
 {
     size_t length = strlen(worker->name);
@@ -79,7 +80,10 @@ static int put_name(writer_t *writer, ucp_worker_h worker)
     return p != NULL;
 }
 
-/* Starts the field of an interface; its addresses take `length` bytes. */
+/* Starts the field of an interface, up to the code of its transport. The caller
+ * writes the rest: one byte for the length of the device address, and both
+ * addresses, which have `length` bytes together. Returns NULL if the address
+ * would be too long. */
 static uint8_t *put_resource(writer_t *writer, unsigned md_index,
                              unsigned iface_index, uint16_t code, size_t length)
 {
@@ -104,7 +108,8 @@ static uint8_t *put_resource(writer_t *writer, unsigned md_index,
 }
 
 /* Adds an interface. Returns zero if the address would be too long. An
- * interface without an address is skipped. */
+ * interface that fails to return its addresses is skipped, and the result is
+ * non-zero. */
 static int put_iface(writer_t *writer, ucp_worker_iface_t *wiface,
                      const ucp_resource_t *resource)
 {
@@ -178,9 +183,9 @@ static ucs_status_t seal(const writer_t *writer, void **address_p,
     return UCS_OK;
 }
 
-/* Appends the interfaces of positive priority if `preferred` is set, otherwise
- * those of other priority. Preferred ones come first, because a peer selects
- * the first of equal candidates. */
+/* Appends the interfaces whose transports declare a positive priority if
+ * `preferred` is set, otherwise all others. The caller appends the preferred
+ * ones first, because a peer selects the first of equal candidates. */
 static int put_ifaces(writer_t *writer, ucp_worker_h worker, unsigned flags,
                       int preferred)
 {
@@ -224,7 +229,8 @@ ucs_status_t ucp_address_pack(ucp_worker_h worker, unsigned flags,
     return status;
 }
 
-/* Returns non-zero if the sealed address is at most that long. */
+/* Returns non-zero if the compressed address with its header has at most
+ * `max_length` bytes. */
 static int fits(const writer_t *writer, size_t max_length)
 {
     size_t length = SIZE_MAX;
@@ -236,8 +242,10 @@ static int fits(const writer_t *writer, size_t max_length)
     return length <= max_length;
 }
 
-/* Appends the interfaces that are on the device, or those that are not, as long
- * as they fit. Returns their number. */
+/* Appends interfaces as long as the address has at most `max_length` bytes: if
+ * `on_device` is set, those on the device `dev_name`, otherwise all others. Of
+ * the others, network devices are added only if the option cm_use_all_devices
+ * is set. Returns the number of interfaces that were added. */
 static unsigned put_near(writer_t *writer, size_t max_length,
                          ucp_worker_h worker, const char *dev_name,
                          int on_device)
@@ -288,7 +296,8 @@ ucs_status_t ucp_address_pack_near(ucp_worker_h worker, const char *dev_name,
         status = UCS_ERR_EXCEEDS_LIMIT;
         goto out;
     }
-    /* optional fields that fit, the more useful one first */
+    /* Add the optional fields if they fit. The host is more useful than the
+     * name: peers use it to estimate costs, and the name only in messages */
     before = writer->end;
     if (put_host(writer) && fits(writer, max_length)) {
         before = writer->end;

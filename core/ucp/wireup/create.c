@@ -48,7 +48,8 @@ static ucs_status_t unpack_address(const void *address, size_t length,
     return UCS_OK;
 }
 
-/* Sets the lanes of an endpoint, which has space for them. */
+/* Assigns the lanes to an endpoint, which has space for them, and starts the
+ * handshake if some of them need one. */
 static ucs_status_t adopt_lanes(ucp_ep_h ep, const ucp_address_info_t *peer,
                                 const ucp_wireup_lanes_t *lanes,
                                 const ucp_wireup_request_t *request)

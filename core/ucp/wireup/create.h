@@ -9,7 +9,8 @@
 #include "ucp/wireup/address.h"
 #include "ucp/wireup/records.h"
 
-/** Creates an endpoint to the worker of a packed address. */
+/** Creates an endpoint to the worker of a packed address of `length` bytes.
+ *  `flags`: UCP_EP_FLAG_*, of the new endpoint, in all functions below. */
 ucs_status_t ucp_ep_create_to_address(ucp_worker_h worker, const void *address,
                                       size_t length, uint16_t flags,
                                       ucp_ep_h *ep_p);
@@ -23,14 +24,15 @@ ucs_status_t ucp_ep_create_to_peer(ucp_worker_h worker,
                                    const ucp_wireup_request_t *request,
                                    ucp_ep_h *ep_p);
 
-/** Creates an endpoint without lanes. Operations wait in its queue; they use
- *  protocols that every lane supports. */
+/** Creates an endpoint without lanes, for a peer whose address is not known
+ *  yet. Operations wait in its queue until it is connected; their protocols
+ *  are such that any lanes can carry them out. */
 ucs_status_t ucp_ep_create_unconnected(ucp_worker_h worker, uint16_t flags,
                                        ucp_ep_h *ep_p);
 
-/** Creates the lanes of an endpoint of ucp_ep_create_unconnected(). Its
- *  operations still wait in its queue; the caller sends them by
- *  ucp_ep_resume(). */
+/** Creates the lanes of an endpoint from ucp_ep_create_unconnected(), to the
+ *  worker of a packed address of `length` bytes. The waiting operations stay
+ *  in the queue; the caller sends them by ucp_ep_resume(). */
 ucs_status_t ucp_ep_connect(ucp_ep_h ep, const void *address, size_t length);
 
 #endif

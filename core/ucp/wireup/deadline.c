@@ -13,7 +13,8 @@
 
 #include <math.h>
 
-/* Number of rounds in one timeout. */
+/* The timer fires this many times within one timeout. Each time, progress
+ * checks the handshakes. */
 enum { ROUNDS = 4 };
 
 static ucp_wireup_deadlines_t *deadlines_of(ucp_worker_h worker)

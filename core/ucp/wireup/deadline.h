@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The deadline of a handshake (handshake.h). The transport that carries its
- * messages detects a lost host or process, but not a process that exists and
- * never makes progress, for example a stopped one: the endpoint would wait
- * without end. After UCX_WIREUP_TIMEOUT the endpoint fails.
+ * The deadline of a handshake (handshake.h). The transport that carries the
+ * messages of the handshake detects a lost host or process. It does not detect
+ * a process that exists and makes no progress, for example one that is stopped:
+ * without a deadline the endpoint would wait without end. After
+ * UCX_WIREUP_TIMEOUT the endpoint fails.
  *
- * A worker has one timer, which runs only while handshakes are under way. A
- * handshake that takes too long fails between one and one and a quarter times
- * the timeout after its start.
+ * A worker has one timer, which runs only while handshakes are under way. It
+ * fires four times per timeout, so that a handshake that takes too long fails
+ * between 1 and 1.25 timeouts after its start.
  */
 #ifndef UCP_WIREUP_DEADLINE_H
 #define UCP_WIREUP_DEADLINE_H
@@ -23,16 +24,20 @@
 /** Deadlines of a worker. */
 typedef struct ucp_wireup_deadlines {
     ucs_list_link_t list; /**< Handshakes under way, the oldest first */
-    int timer;            /**< 0 if not running */
-    atomic_bool due;      /**< The timer has fired, and progress has not
-                           *   checked the handshakes since */
-    uct_oneshot_t round;  /**< Registered while `due` is set */
+    /** Id of the timer (ucs_async_add_timer()); 0 if it is not running */
+    int timer;
+    atomic_bool due;     /**< The timer has fired, and progress has not
+                          *   checked the handshakes since */
+    uct_oneshot_t round; /**< Makes progress check the handshakes; registered
+                          *   while `due` is set */
 } ucp_wireup_deadlines_t;
 
-/** Member of the state of a handshake: its place in the list of the worker. */
+/** The deadline of one handshake. */
 typedef struct ucp_wireup_deadline {
-    ucs_list_link_t link; /**< `next` is NULL while it is not in the list */
-    ucs_time_t started;
+    /** In ucp_wireup_deadlines_t::list; `next` is NULL while the handshake is
+     *  not in the list */
+    ucs_list_link_t link;
+    ucs_time_t started; /**< Time of the start, by ucs_get_time() */
 } ucp_wireup_deadline_t;
 
 void ucp_wireup_deadlines_init(ucp_worker_h worker);

@@ -10,8 +10,8 @@
 
 #include <math.h>
 
-/* A further lane costs memory and set-up: its time must be below this fraction
- * of the best time without it. */
+/* A further lane costs memory and set-up. It is added only if its time is below
+ * this fraction of the best time without that lane. */
 #define WORTH_A_LANE 0.9
 
 #define RNDV_FEATURES (UCP_FEATURE_TAG | UCP_FEATURE_AM)
@@ -34,9 +34,9 @@ static double device_memory(const ucp_lane_config_t *lane)
     return ucp_lane_device_time(lane, UCP_LANE_LARGE);
 }
 
-/* Memory of the peer that only a device can access. Without a lane for it,
- * copiers at both sides copy the data to and from host memory in addition to
- * the messages: such a lane is always worth it. */
+/* Memory of the peer that only a device can access. With messages, both sides
+ * would also have to copy the data between this memory and host memory. The
+ * infinite time makes any lane that accesses such memory directly better. */
 static double device_by_messages(const ucp_lane_config_t *am)
 {
     return INFINITY;
@@ -58,8 +58,11 @@ static double amo_by_messages(const ucp_lane_config_t *am)
 }
 
 static const struct {
-    uint64_t features; /* Features that such a lane is for */
+    /* UCP_FEATURE_*: the use matters if the context has one of them */
+    uint64_t features;
+    /* Seconds for the operation over a lane itself */
     double (*direct)(const ucp_lane_config_t *lane);
+    /* Seconds for the operation by messages over lane 0 */
     double (*emulated)(const ucp_lane_config_t *am);
 } uses[] = {
     {RNDV_FEATURES | UCP_FEATURE_RMA, large_message, large_by_messages},
@@ -70,8 +73,9 @@ static const struct {
 
 enum { NUM_USES = sizeof(uses) / sizeof(uses[0]) };
 
-/* Adds a lane if its time for this use is below WORTH_A_LANE times that of the
- * best existing lane. Returns the number of lanes. */
+/* Adds the fastest lane for a use, if its time is below WORTH_A_LANE times that
+ * of the existing lanes and of messages over lane 0. `use`: index in uses[].
+ * Returns the new number of lanes. */
 static unsigned add_lane(const search_t *search, unsigned use,
                          ucp_selected_lane_t *lanes, unsigned num_lanes)
 {
@@ -131,8 +135,8 @@ static unsigned wanted_rails(ucp_worker_h worker)
     return (wanted < UCP_MAX_RAILS) ? wanted : UCP_MAX_RAILS;
 }
 
-/* Returns the configuration of lanes over the interface, with the peer's
- * device of this lane. */
+/* Returns the capabilities and costs of a selected lane: those of its
+ * interface, and the peer's device that the lane is connected to. */
 static ucp_lane_config_t config_of(const search_t *search,
                                    const ucp_selected_lane_t *selected)
 {
@@ -142,8 +146,8 @@ static ucp_lane_config_t config_of(const search_t *search,
     return lane;
 }
 
-/* Returns non-zero if the interface can share transfers with all of these
- * lanes. */
+/* Returns non-zero if a lane over the interface `index` can share transfers
+ * with all lanes in `rails`. */
 static int can_share(const search_t *search, unsigned index,
                      const ucp_selected_lane_t *rails, unsigned num_rails)
 {
@@ -162,8 +166,8 @@ static int can_share(const search_t *search, unsigned index,
 }
 
 /* Adds to `rails` a lane over the fastest network interface that can share
- * transfers with all of them and reaches the peer with nearness `near` or more
- * (see nearness() in select.c). Returns zero if there is none. */
+ * transfers with all of them and reaches the peer with a nearness (see
+ * nearness() in select.c) of at least `near`. Returns zero if there is none. */
 static int add_rail(search_t *search, ucp_selected_lane_t *rails,
                     unsigned num_rails, int near)
 {
@@ -221,9 +225,9 @@ static int is_lane(const ucp_selected_lane_t *lanes, unsigned num_lanes,
     return 0;
 }
 
-/* Adds lanes that share large transfers with the best one, each over its own
- * devices. If the peer is on this machine, the processor is the limit: more
- * lanes do not help. */
+/* Adds lanes that share large transfers with the fastest lane for these. Each
+ * uses devices of its own on both sides. Adds none if the peer is on this
+ * machine: the processors copy the data there, and more lanes do not help. */
 static unsigned add_rails(search_t *search, ucp_selected_lane_t *lanes,
                           unsigned num_lanes)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An endpoint continues after the failure of one of its lanes (failover.h).
- * The transport's endpoint is replaced by one that rejects every operation
+ * The transport's endpoint is replaced by one that rejects every data transfer
  * (lost_lane), so that the callers need no check.
  */
 #include "ucp/wireup/failover.h"
@@ -31,8 +31,9 @@ static ucs_status_t lost_fence(uct_ep_h ep, unsigned flags)
     return UCS_OK;
 }
 
-/* UCS_ERR_BUSY makes the caller repeat its send, which is rejected: it then
- * selects another lane. */
+/* Called after a send over this lane found no send resources. UCS_ERR_BUSY
+ * makes the caller repeat the send, which this lane now rejects with an error;
+ * the caller then uses another lane. */
 static ucs_status_t lost_pending_add(uct_ep_h ep, uct_pending_req_t *req,
                                      unsigned flags)
 {
@@ -84,8 +85,9 @@ static void note_waiting(uct_pending_req_t *self, void *arg)
     *waited = 1;
 }
 
-/* Replaces the lane and destroys its transport's endpoint. User callbacks may
- * run; the endpoint itself exists until the next progress. */
+/* Replaces the lane by lost_lane and destroys its transport's endpoint.
+ * `config`: the configuration without this lane. User callbacks may run; the
+ * UCP endpoint itself exists until the next progress. */
 static void lose(ucp_ep_h ep, unsigned lane, const ucp_ep_config_t *config,
                  ucs_status_t status)
 {
@@ -119,8 +121,8 @@ static void lose(ucp_ep_h ep, unsigned lane, const ucp_ep_config_t *config,
     }
 }
 
-/* Continues without the lane. Returns zero if that is not possible: it is lane
- * 0, memory is short, or the endpoint has failed. */
+/* Makes the endpoint continue without the lane. Returns zero if that is not
+ * possible: it is lane 0, memory is short, or the endpoint has failed. */
 static int lose_lane(ucp_ep_h ep, unsigned lane, ucs_status_t status)
 {
     const ucp_ep_config_t *config;

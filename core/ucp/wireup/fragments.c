@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sends and receives wire-up messages of any length in fragments (fragments.h).
- * Senders may fail or be malicious: an incomplete message occupies memory only
- * for the bytes that have arrived, and if there are too many incomplete
- * messages, the oldest is dropped.
+ * Sends a wire-up message in fragments if it exceeds the longest message of the
+ * transport, and reassembles received fragments (fragments.h). A sender may
+ * fail or be malicious, so the memory for incomplete messages is limited: the
+ * receiver drops messages above UCP_WIREUP_MAX_MESSAGE, allocates memory only
+ * for bytes that have arrived, and drops the oldest incomplete message if there
+ * are MAX_PARTIAL of them.
  */
 #include "ucp/wireup/fragments.h"
 
@@ -19,12 +21,13 @@
 
 enum { MAX_PARTIAL = 1024 };
 
+/* A message of which some fragments have arrived. */
 typedef struct {
     ucs_list_link_t link;
     ucp_wire_end_t sender;
     uint8_t am_id;
-    size_t total;
-    size_t received;
+    size_t total;    /* Bytes of the whole message */
+    size_t received; /* Bytes in `bytes`: the message's beginning */
     char *bytes;
 } partial_t;
 

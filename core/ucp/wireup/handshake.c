@@ -188,7 +188,8 @@ static void resume_pending(ucp_ep_h ep, uct_ep_h uct, uct_pending_req_t *req)
 }
 
 /* Both sides are connected: replaces the stubs by the transport's endpoints.
- * All are replaced before any request continues. */
+ * Replaces all of them before a waiting request continues, because that request
+ * may use any lane. */
 static void open_lanes(ucp_ep_h ep)
 {
     ucp_wireup_t *wireup     = ucp_ep_wireup(ep)->handshake;

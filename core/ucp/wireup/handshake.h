@@ -9,12 +9,13 @@
  *   connects,
  *   DONE       --- ACK ------------------->  DONE
  *
- * A side sends over such a lane only after its peer has reported that it is
- * connected. Until then a stub takes its place and all sends wait in the
- * endpoint's queue. If lane 0 needs no handshake, it carries these messages, in
- * order with all other messages; otherwise an auxiliary link carries them. A
- * request also introduces the endpoint (introduce.h): the endpoint that the
- * responder creates becomes its reply endpoint.
+ * A side sends over such a lane only after its peer has reported that the lane
+ * is connected at the peer's side. Until then a stub (stub.h) takes the place
+ * of the lane, and all sends wait in the endpoint's queue. If lane 0 needs no
+ * handshake, it carries the messages of the handshake, in order with all other
+ * messages; otherwise an auxiliary link (link.h) carries them. A request also
+ * introduces the endpoint (introduce.h): the endpoint that the responder
+ * creates becomes the reply endpoint for the requester.
  *
  * Each endpoint that a user creates requests a peer endpoint of its own. Two
  * workers that connect to each other at the same time get two independent pairs
@@ -28,14 +29,16 @@
 #include "ucp/wireup/link.h"
 #include "ucp/wireup/stub.h"
 
+/** State of one side of a handshake; see the picture above. */
 typedef enum {
     UCP_WIREUP_REQUESTED,
     UCP_WIREUP_REPLIED,
-    /** All lanes are connected; the last message (the ACK) may still be queued
-     *  on the link, after which the state is freed */
+    /** All lanes are connected. If the ACK is still queued on the auxiliary
+     *  link, this state exists until the ACK is sent */
     UCP_WIREUP_DONE,
 } ucp_wireup_state_t;
 
+/** A handshake of an endpoint. */
 struct ucp_wireup {
     ucp_ep_h ep;
     ucp_wireup_state_t state;
@@ -44,13 +47,14 @@ struct ucp_wireup {
     int retiring;           /**< Non-zero: `retire` is registered, and the next
                              *   progress frees this state */
     uct_oneshot_t retire;
-    ucp_wireup_stub_t stubs[UCP_MAX_LANES]; /**< Indexed by lane */
+    /** Indexed by lane; stubs of lanes that need no handshake are not in use */
+    ucp_wireup_stub_t stubs[UCP_MAX_LANES];
 };
 typedef struct ucp_wireup ucp_wireup_t;
 
-/** State of an endpoint. */
+/** Wire-up state of an endpoint. */
 typedef struct ucp_wireup_ep {
-    /** Lanes that are being connected, with ep->connecting; or NULL */
+    /** The handshake under way, while ep->connecting is set; otherwise NULL */
     ucp_wireup_t *handshake;
 } ucp_wireup_ep_t;
 
@@ -68,8 +72,8 @@ ucs_status_t ucp_wireup_send_request(ucp_ep_h ep,
                                      const ucp_address_info_t *peer,
                                      const ucp_wireup_lanes_t *lanes);
 
-/** Sends the reply to the request, with the addresses of this side of its
- *  lanes. */
+/** Sends the reply to the request, with the addresses of this side of the
+ *  requested lanes. */
 ucs_status_t ucp_wireup_send_reply(ucp_ep_h ep, const ucp_wireup_lanes_t *lanes,
                                    const ucp_wireup_request_t *request);
 
@@ -79,12 +83,12 @@ static inline ucp_wireup_link_t *ucp_wireup_link_of(ucp_wireup_t *wireup)
     return (wireup->link.uct != NULL) ? &wireup->link : NULL;
 }
 
-/** Returns the link that carries messages before the lanes are connected, or
- *  NULL if lane 0 does. */
+/** Returns the auxiliary link while the endpoint waits for the reply to its
+ *  request; otherwise NULL, and also if lane 0 carries the handshake. */
 ucp_wireup_link_t *ucp_wireup_early_link(ucp_ep_h ep);
 
-/** Non-zero if this transport's endpoint is the auxiliary link of the
- *  endpoint, or a lane that is still behind a stub. */
+/** Non-zero if this transport's endpoint belongs to the auxiliary link of the
+ *  endpoint, or to a lane whose place a stub still takes. */
 int ucp_wireup_owns(ucp_ep_h ep, uct_ep_h uct);
 
 /** ucp_wireup_release(): closes the auxiliary link, when the lanes are
@@ -97,8 +101,9 @@ void ucp_wireup_free(ucp_ep_h ep);
 void ucp_wireup_worker_init(ucp_worker_h worker);
 void ucp_wireup_worker_cleanup(ucp_worker_h worker);
 
-/** Called when a transport's endpoint that is not part of a UCP endpoint has
- *  failed. Returns non-zero if it belonged to a wire-up. */
+/** Called when `uct` has failed, a transport's endpoint that is not part of a
+ *  UCP endpoint. If it carries a rejection (reject.h), drops the rejection and
+ *  returns non-zero. */
 int ucp_wireup_link_failed(ucp_worker_h worker, uct_ep_h uct);
 
 /** UCT callbacks for received messages; `arg` is the worker. */

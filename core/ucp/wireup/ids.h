@@ -7,14 +7,17 @@
 #define UCP_WIREUP_IDS_H
 
 enum {
-    /** Id of the sender's endpoint, and its worker's address */
+    /** Id of the sender's endpoint, and its worker's address: the receiver
+     *  creates an endpoint for replies (introduce.h) */
     UCP_AM_ID_INTRODUCE       = 1,
     UCP_AM_ID_FAREWELL        = 2,  /**< The sender has closed its endpoint: it
                                      *   sends nothing more */
-    UCP_AM_ID_WIREUP_FRAGMENT = 25, /**< A fragment of a long message */
+    UCP_AM_ID_WIREUP_FRAGMENT = 25, /**< A part of a message that exceeds the
+                                     *   transport's limit (fragments.h) */
     UCP_AM_ID_WIREUP_REQUEST  = 26, /**< Requests to connect lanes endpoint to
                                      *   endpoint (handshake.h) */
-    /** The requested lanes are connected at the replying side */
+    /** Answers a request: the requested lanes are connected at the replying
+     *  side, or the request is rejected */
     UCP_AM_ID_WIREUP_REPLY    = 27,
     UCP_AM_ID_WIREUP_ACK      = 28, /**< The lanes are connected at the
                                      *   requesting side, too */

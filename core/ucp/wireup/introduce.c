@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Introductions and farewells (introduce.h), and the worker's table of
- * endpoints by which a message's sender gets replies.
+ * Introductions and farewells (introduce.h), and the worker's table of reply
+ * endpoints: it maps a peer's endpoint to the local endpoint that sends replies
+ * to it.
  */
 #include "ucp/wireup/introduce.h"
 
@@ -26,7 +27,7 @@ ucs_status_t ucp_wireup_introduce(ucp_ep_h ep)
         return UCS_OK;
     }
     if (ep->flags & UCP_EP_FLAG_LOOPBACK) {
-        /* both endpoints are in this worker: no message is needed */
+        /* The endpoint is its own reply endpoint: no message is needed */
         status = ucp_wireup_loop(ep);
         ep->flags |= (status == UCS_OK) ? UCP_EP_FLAG_INTRODUCED : 0;
         return status;
@@ -81,9 +82,9 @@ void ucp_wireup_farewell(ucp_ep_h ep)
         !(ep->flags & UCP_EP_FLAG_FAILED)) {
         ep->flags &= ~UCP_EP_FLAG_INTRODUCED;
         ep->leaving = !!(ep->flags & UCP_EP_FLAG_LOOPBACK);
-        /* If lanes are still being connected and nothing is queued for them,
-         * send the farewell over the auxiliary link: it need not wait for the
-         * lanes */
+        /* If lanes are still being connected and no request waits for them,
+         * send the farewell over the auxiliary link, so that it need not wait
+         * for the lanes. Otherwise it must stay behind the waiting requests */
         if (ucp_wireup_send(ep,
                             ucs_queue_is_empty(&ep->waiting) ?
                                 ucp_wireup_early_link(ep) :

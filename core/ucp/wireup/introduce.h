@@ -6,19 +6,21 @@
  * first message that requires a reply, an endpoint sends an introduction: its
  * worker's UUID, its own id and its worker's address. The introduction is an
  * active message on the same lane, so that it arrives before that message. The
- * peer creates an internal endpoint for the replies. Neither side waits.
+ * peer creates an internal endpoint for the replies. The endpoint does not wait
+ * for an answer. Numbers are bytes:
  *
  *   INTRODUCE | sender's end 16 | flags 1 | worker address |
  *   FAREWELL  | sender's end 16 |
  *
  *   endpoint                  peer
  *     plain --introduce--> creates a reply endpoint
- *     closed --farewell--> frees it
- *     lane lost            frees it, ends the operations that wait for replies
+ *     closed --farewell--> frees the reply endpoint
+ *     lane 0 lost          frees the reply endpoint, and ends the operations
+ *                          that wait for replies
  *
- * A user's endpoint to its own worker (LOOPBACK) is its own reply endpoint and
- * is introduced without a message. Its lanes may still have an internal
- * endpoint at their other side.
+ * A user's endpoint to its own worker (UCP_EP_FLAG_LOOPBACK) is its own reply
+ * endpoint and is introduced without a message. If its lanes need a handshake,
+ * the other side of these lanes is an internal endpoint of the same worker.
  *
  * A sender's end is a ucp_wire_end_t: the UUID of its worker and the id of its
  * endpoint.
@@ -40,7 +42,8 @@ enum {
 
 _Static_assert(sizeof(ucp_introduce_t) == 17, "wire layout");
 
-/** Introduces the endpoint to its peer, if that has not been done. */
+/** Introduces the endpoint to its peer, if that has not been done. Without an
+ *  error, messages that need a reply may follow. */
 ucs_status_t ucp_wireup_introduce(ucp_ep_h ep);
 
 /** Prepares a request that completes with a reply: introduces the endpoint,
@@ -55,9 +58,9 @@ void ucp_wireup_farewell(ucp_ep_h ep);
  *  value that a peer has sent. */
 ucp_ep_h ucp_wireup_reply_ep(ucp_worker_h worker, const ucp_wire_end_t *sender);
 
-/** Adds an internal endpoint to the table of reply endpoints, for the sender
- *  `sender`. If the user has an endpoint that is connected to the same endpoint
- *  of the peer, replies still go over the user's endpoint. */
+/** Adds an internal endpoint to the table of reply endpoints, for replies to
+ *  the peer's endpoint `sender`. If the user has an endpoint that is connected
+ *  to `sender`, replies still go over the user's endpoint. */
 ucs_status_t ucp_wireup_remember(ucp_ep_h ep, const ucp_wire_end_t *sender);
 
 /** Adds a user's endpoint as the reply endpoint of the peer's endpoint
@@ -70,10 +73,12 @@ ucs_status_t ucp_wireup_pair(ucp_ep_h ep, uint64_t peer_ep_id);
  *  Does nothing for other endpoints. */
 ucs_status_t ucp_wireup_loop(ucp_ep_h ep);
 
-/** Returns non-zero if there is an internal endpoint that replies to `end`. */
+/** Returns non-zero if there is an internal endpoint that replies to the peer's
+ *  endpoint `end`. */
 int ucp_wireup_has_half(ucp_worker_h worker, const ucp_wire_end_t *end);
 
-/** Removes a reply endpoint from the table, before it is freed. */
+/** Removes a reply endpoint from the table, before it is freed. No effect if it
+ *  is not in the table. */
 void ucp_wireup_forget(ucp_ep_h ep);
 
 /** UCT callbacks for received messages; `arg` is the worker. */

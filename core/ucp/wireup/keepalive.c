@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Keepalive: checks the peers of some endpoints in each round, in progress
- * after a timer has fired (keepalive.h).
+ * Keepalive (keepalive.h): when a timer has fired, the next progress runs a
+ * round, which checks the peers of some endpoints.
  */
 #include "ucp/wireup/keepalive.h"
 
@@ -15,7 +15,8 @@
 
 #include <math.h>
 
-/* Only the lane of messages is watched, because requests wait for messages.
+/* Returns non-zero if the rounds have to check this endpoint. Only lane 0
+ * matters: requests wait for messages of the peer, which may never arrive.
  * Other lanes complete their operations with an error themselves. */
 static int needs_watching(ucp_ep_h ep)
 {
@@ -27,8 +28,9 @@ static int needs_watching(ucp_ep_h ep)
            !(attr->flags & UCX_IFACE_FLAG_DETECTS_FAILURE);
 }
 
-/* Makes the transport check the peer. A lost peer is reported to the error
- * handler of the interface, now or later. */
+/* Makes the transport check the peer. If the check itself returns an error, the
+ * endpoint fails at once. If the transport finds out later that the peer is
+ * lost, it calls the error handler of the interface. */
 static void check_peer(ucp_ep_h ep)
 {
     ucp_wire_end_t end = ucp_ep_wire_end(ep);

@@ -2,14 +2,15 @@
 /*
  * Keepalive: detects lost peers. It covers only endpoints whose failures the
  * user handles and whose transport does not detect failures itself; without
- * such endpoints a worker has no timer. Rounds run from progress and cost
- * nothing in between.
+ * such endpoints a worker has no timer. The timer starts rounds: in a round,
+ * progress checks the peers of some endpoints. Between two rounds progress has
+ * no extra cost.
  *
  *   a timer (library thread) --one-shot, wakes a sleeping thread--> a round
  *                                                                   (progress)
  *
  * A round calls the transport's check of the peer, if there is one. Otherwise
- * it sends
+ * it sends (numbers are bytes)
  *
  *   KEEPALIVE  | sender's end 16 |
  *
@@ -31,11 +32,14 @@
 #include "uct/base/worker.h"
 
 typedef struct ucp_keepalive {
-    int timer;           /**< 0 if not running */
+    /** Id of the timer (ucs_async_add_timer()); 0 if it is not running */
+    int timer;
     atomic_bool due;     /**< The timer has fired, and progress has not run the
                           *   round since */
-    uct_oneshot_t round; /**< Registered while `due` is set */
-    /** First endpoint of the next round; NULL: the worker's first endpoint */
+    uct_oneshot_t round; /**< Makes progress run a round; registered while
+                          *   `due` is set */
+    /** Endpoint with which the next round starts; NULL: the first endpoint in
+     *  the worker's list */
     ucp_ep_h next;
 } ucp_keepalive_t;
 
@@ -43,11 +47,11 @@ typedef struct ucp_keepalive {
  *  keepalive and the timer is not running. */
 void ucp_keepalive_watch(ucp_ep_h ep);
 
-/** Checks the peer of a new endpoint if the user handles its failures. A
- *  transport that connects on first use opens the connection, so that a peer is
- *  watched even if nothing is sent to it. A later progress calls the error
- *  handler for a lost peer. Returns UCS_ERR_NO_MEMORY or UCS_ERR_NO_RESOURCE if
- *  the peer cannot be watched now. */
+/** Checks the peer of a new endpoint if the user handles its failures. This
+ *  makes a transport that otherwise connects on first use open the connection,
+ *  so that it detects a lost peer even if nothing is sent. A later progress
+ *  calls the error handler for a lost peer. Returns UCS_ERR_NO_MEMORY or
+ *  UCS_ERR_NO_RESOURCE if the check is not possible now. */
 ucs_status_t ucp_keepalive_connect(ucp_ep_h ep);
 
 /** Checks the peer of an endpoint that has lost a lane, if the user handles

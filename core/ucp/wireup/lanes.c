@@ -112,7 +112,7 @@ static ucs_status_t connect_lanes(ucp_worker_h worker,
 }
 
 /* True if the peer is on this machine: according to its address, or because
- * messages go through shared memory and so cannot leave the machine. */
+ * lane 0 uses no network device and so cannot leave the machine. */
 static int is_local(ucp_worker_h worker, const ucp_address_info_t *peer,
                     const ucp_wireup_lanes_t *lanes)
 {

@@ -11,9 +11,9 @@
 
 /** Lanes that do not belong to an endpoint yet. */
 typedef struct ucp_wireup_lanes {
-    unsigned num;
-    ucp_selected_lane_t selected[UCP_MAX_LANES];
-    uct_ep_h uct[UCP_MAX_LANES];
+    unsigned num; /**< Number of elements in use in the next two arrays */
+    ucp_selected_lane_t selected[UCP_MAX_LANES]; /**< Indexed by lane */
+    uct_ep_h uct[UCP_MAX_LANES]; /**< Transports' endpoints, by lane */
     /** Interface and address of the auxiliary link, which carries the
      *  handshake if lane 0 itself has to be connected */
     ucp_selected_lane_t aux;

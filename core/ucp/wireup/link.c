@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A message in the queue. */
 typedef struct {
     ucs_queue_elem_t elem;
     size_t length;
@@ -82,8 +83,9 @@ void ucp_wireup_link_init(ucp_wireup_link_t *link, uct_ep_h uct,
     ucs_queue_head_init(&link->queue);
 }
 
-/* Adds a pending request. UCS_ERR_BUSY means that there are send resources:
- * then sends the queue and tries again. */
+/* Adds the link to the transport's pending queue. If that returns UCS_ERR_BUSY,
+ * there are send resources: sends the queued messages, and repeats if some
+ * remain. */
 static ucs_status_t wait_for_resources(ucp_wireup_link_t *link)
 {
     ucs_status_t status;
@@ -123,8 +125,8 @@ ucs_status_t ucp_wireup_link_send(ucp_wireup_link_t *link, uint8_t am_id,
     return waits ? UCS_OK : wait_for_resources(link);
 }
 
-/* Callback of uct_ep_pending_purge(): the request is a member of the link, and
- * its queue has been freed already. */
+/* Callback of uct_ep_pending_purge(). Nothing to free: the pending request is a
+ * member of the link, and the queued messages have been freed before. */
 static void purged(uct_pending_req_t *self, void *arg)
 {
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The messages of the handshake that connects lanes endpoint to endpoint. All
- * of them come from a peer and are checked before use. "Requester" is the
- * sender of the request, "responder" the sender of the reply.
+ * The messages of the handshake that connects lanes endpoint to endpoint
+ * (handshake.h). All of them come from a peer and are checked before use. The
+ * requester sends the request; the responder sends the reply. A number after a
+ * name is a length in bytes.
  *
  *   REQUEST | requester's end 16 | flags 1 | lanes n 1 | lane * n |
  *           | worker address |
@@ -21,9 +22,10 @@
 #include "ucp/base/types.h"
 #include "ucp/proto/lane.h"
 
-/** One side of a lane; points into the message. */
+/** How to connect one lane to the sender of the message. The pointers point
+ *  into the message. */
 typedef struct ucp_wireup_record {
-    uint8_t lane;
+    uint8_t lane;           /**< Number of the lane at the requester */
     uint8_t receiver_iface; /**< Index among the receiver's interfaces */
     uint8_t sender_iface;   /**< Index among the sender's interfaces */
     const uint8_t *dev_addr;
@@ -33,9 +35,10 @@ typedef struct ucp_wireup_record {
 } ucp_wireup_record_t;
 
 typedef struct ucp_wireup_request {
-    ucp_wire_end_t sender;
-    uint8_t flags; /**< UCP_INTRODUCE_* */
-    /** At least one; the lanes have different numbers */
+    ucp_wire_end_t sender; /**< The requester's end */
+    uint8_t flags;         /**< UCP_INTRODUCE_* (introduce.h) */
+    /** Number of elements of `lanes`; a received request has at least one, and
+     *  no two records for the same lane */
     unsigned num_lanes;
     ucp_wireup_record_t lanes[UCP_MAX_LANES];
     const void *address; /**< Address of the requester's worker */
@@ -43,10 +46,10 @@ typedef struct ucp_wireup_request {
 } ucp_wireup_request_t;
 
 typedef struct ucp_wireup_reply {
-    ucp_wire_end_t requester;
-    ucp_wire_end_t sender;
-    ucs_status_t status;
-    unsigned num_lanes;
+    ucp_wire_end_t requester; /**< Copied from the request */
+    ucp_wire_end_t sender;    /**< The responder's end */
+    ucs_status_t status;      /**< UCS_OK, or why the request is rejected */
+    unsigned num_lanes;       /**< 0 if the request is rejected */
     ucp_wireup_record_t lanes[UCP_MAX_LANES];
 } ucp_wireup_reply_t;
 
@@ -58,8 +61,8 @@ enum {
                           UCP_MAX_LANES * UCP_WIREUP_MAX_RECORD,
 };
 
-/** Packs the message without the address, which the caller appends. Returns the
- *  number of bytes, at most UCP_WIREUP_MAX_HEAD. */
+/** Packs a message into `dest`. The caller appends the worker address to a
+ *  request. Returns the number of bytes, at most UCP_WIREUP_MAX_HEAD. */
 size_t ucp_wireup_request_pack(const ucp_wireup_request_t *request, void *dest);
 size_t ucp_wireup_reply_pack(const ucp_wireup_reply_t *reply, void *dest);
 

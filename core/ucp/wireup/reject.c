@@ -36,8 +36,8 @@ static void end(void *arg)
     free(rejection);
 }
 
-/* Defers the release to the next progress, because a callback of the link is
- * running. */
+/* Defers the release to the next progress, because callers on the stack may
+ * still use the link. */
 static void end_later(rejection_t *rejection)
 {
     if (!rejection->ending) {

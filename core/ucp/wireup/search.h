@@ -16,38 +16,43 @@ typedef struct {
     ucp_worker_h worker;
     const ucp_address_info_t *peer;
     const ucp_select_params_t *params;
-    int to_self;
-    int has_aux;
-    int for_aux;  /* The search is for an auxiliary link */
+    int to_self;  /* Non-zero: the peer is this worker itself */
+    int has_aux;  /* Non-zero: an interface that needs no handshake reaches the
+                  * peer, so that it can carry the messages of a handshake */
+    int for_aux;  /* Non-zero: the search is for an auxiliary link */
     int explains; /* Non-zero: append to `why` for each interface the reason
                    * why it is not selected */
     /* For each interface of the worker: index of the peer's entry that it
      * reaches, or UNREACHABLE */
     uint8_t entry[UCP_MAX_RESOURCES];
-    /* How directly the interface reaches that entry, see nearness(); 0 if it
-     * does not */
+    /* For each interface of the worker: how directly it reaches that entry,
+     * see nearness() in select.c; 0 if it reaches none */
     int near[UCP_MAX_RESOURCES];
     ucs_string_buffer_t why; /* Reasons, for a log message */
 } search_t;
 
-/** Finds the nearest of the peer's entries that the interface reaches; if
- *  several are equally near, the first. Entries on the peer's devices that
- *  `lanes` use are skipped. */
+/** Finds the peer's entry that the worker's interface `index` reaches most
+ *  directly, the first of equal ones, and sets search->entry and search->near
+ *  of this interface. Skips entries on devices of the peer that one of `lanes`
+ *  uses. */
 void ucp_wireup_reach(search_t *search, unsigned index,
                       const ucp_selected_lane_t *lanes, unsigned num_lanes);
 
-/** Returns the lane over the interface to the entry that it reaches. */
+/** Returns a lane from the worker's interface `index` to the entry that
+ *  ucp_wireup_reach() has found for it. */
 ucp_selected_lane_t ucp_wireup_selected_lane(const search_t *search,
                                              unsigned index);
 
-/** Selects one of equally good interfaces by the number of this process
- *  (ucp_params_t::node_local_id), so that the processes of a host spread over
- *  its network devices. `equals`: at least one, in the worker's order. */
+/** Selects one of equally good interfaces and returns its index. If all are on
+ *  network devices, the number of this process on its host
+ *  (ucp_params_t::node_local_id) decides, so that the processes of a host
+ *  spread over its devices; otherwise the first is selected. `equals`: indices
+ *  of the interfaces, at least one, in the worker's order. */
 unsigned ucp_wireup_share(const search_t *search, const uint8_t *equals,
                           unsigned num_equals);
 
-/** Compares two equally fast interfaces: positive if the first is preferred, 0
- *  if there is no difference. */
+/** Compares two equally fast interfaces of the worker: positive if `index` is
+ *  preferred, negative if `other` is, 0 if there is no difference. */
 int ucp_wireup_prefer(const search_t *search, unsigned index, unsigned other);
 
 /** Returns why the interface cannot carry UCP's messages, or NULL if it can. */

@@ -182,9 +182,10 @@ ucp_selected_lane_t ucp_wireup_selected_lane(const search_t *search,
 
 /* ------------------------------------------------- the lane for messages -- */
 
-/* The time for a small message counts most. The bandwidth term is the
- * time for 4096 bytes: of two networks, the one with more bandwidth
- * is usually better. */
+/* Returns how good an interface is for lane 0; higher is better. It is the
+ * reciprocal of the seconds for a small message, plus those for 4096 bytes at
+ * the interface's bandwidth: of two networks with similar latencies, the one
+ * with more bandwidth is usually better. */
 static double am_score(ucp_context_h context, ucp_worker_iface_t *wiface)
 {
     const uct_iface_attr_t *attr = &wiface->attr->base;
@@ -247,9 +248,10 @@ unsigned ucp_wireup_share(const search_t *search, const uint8_t *equals,
     return equals[(local_id == SIZE_MAX) ? 0 : local_id % num_equals];
 }
 
-/* Finds the best lane for active messages, either among those that need a
- * handshake or among those that need none. Returns zero if none is better than
- * *score. */
+/* Finds the best lane for active messages, either among the interfaces that
+ * need a handshake (`to_ep`) or among those that need none. Returns zero if
+ * none has a score above *score; otherwise raises *score to that of the
+ * lane. */
 static int best_messages(search_t *search, int to_ep, double *score,
                          ucp_selected_lane_t *lane)
 {
@@ -280,7 +282,8 @@ static int best_messages(search_t *search, int to_ep, double *score,
         if ((gain == 0) && (num_equals > 0)) {
             gain = ucp_wireup_prefer(search, i, equals[0]);
         } else if (gain == 0) {
-            continue; /* an equal score does not replace the earlier lane */
+            continue; /* The caller already has a lane with this score: keep
+                       * that lane */
         }
         if (gain > 0) {
             *score     = time;
@@ -319,9 +322,8 @@ requested_iface(const search_t *search, const ucp_wireup_record_t *record)
     return wiface;
 }
 
-/* Selects the interface and the entry of a lane that the peer requests.
- * Returns zero if the requested interface does not exist or does not reach the
- * peer. */
+/* Sets the interface and the entry of a lane that the peer requests. Returns
+ * zero if the requested interface does not exist or cannot carry the lane. */
 static int take_asked(search_t *search, const ucp_wireup_record_t *record,
                       ucp_selected_lane_t *lane)
 {
@@ -354,9 +356,9 @@ static int take_asked(search_t *search, const ucp_wireup_record_t *record,
     return 1;
 }
 
-/* Finds an interface for the handshake. Returns non-zero and sets *score if it
- * may also carry messages; zero if it is for the handshake only, or if there is
- * none. */
+/* Finds an interface for the handshake, and sets search->has_aux if there is
+ * one. Returns non-zero and sets *score if this interface may also carry
+ * lane 0; zero if it is for the handshake only, or if there is none. */
 static int find_aux(search_t *search, double *score, ucp_selected_lane_t *aux)
 {
     double aux_score = -1;
@@ -376,7 +378,8 @@ static int find_aux(search_t *search, double *score, ucp_selected_lane_t *aux)
 }
 
 /* Selects the lane for active messages, `lanes[0]`, and all lanes that the peer
- * requests. Returns their number; zero if there is none for messages. */
+ * requests. Returns their number; zero if there is no lane for messages, or if
+ * a requested lane is not possible. */
 static unsigned select_first(search_t *search, ucp_selected_lane_t *lanes,
                              ucp_selected_lane_t *aux)
 {
@@ -396,8 +399,9 @@ static unsigned select_first(search_t *search, ucp_selected_lane_t *lanes,
     if (!search->has_aux ||
         ((record != NULL) &&
          !take_asked(search, record, &lanes[UCP_AM_LANE]))) {
-        /* The result is not used: this call records why the candidates are
-         * rejected */
+        /* The selection has failed. If search->explains is set, this call
+         * appends why the interfaces that need a handshake are rejected; its
+         * result is not used */
         best_messages(search, 1, &score, lanes);
         return 0;
     }
@@ -430,8 +434,8 @@ static void search_init(search_t *search, ucp_worker_h worker,
     memset(search->near, 0, sizeof(search->near));
 }
 
-/* Selects again and records the reasons. That costs more than the selection
- * itself, so it is done only on failure. */
+/* Repeats a failed selection to collect the reasons, and logs them. Collecting
+ * them costs more than the selection itself, so it is done only on failure. */
 static void log_reasons(ucp_worker_h worker, const ucp_address_info_t *peer,
                         const ucp_select_params_t *params)
 {
@@ -443,7 +447,8 @@ static void log_reasons(ucp_worker_h worker, const ucp_address_info_t *peer,
     ucs_string_buffer_init(&search.why);
     select_first(&search, lanes, &aux);
     ucp_wireup_append_absent(worker, peer, &search.why);
-    /* A peer can request anything: its requests must not log errors. */
+    /* A peer's request may contain anything: it must not cause log messages of
+     * level ERROR. */
     ucs_log(params->by_user ? UCS_LOG_LEVEL_ERROR : UCS_LOG_LEVEL_DIAG,
             "no transport reaches worker %s:%s; on either side UCX_TLS and "
             "UCX_NET_DEVICES choose from what `ucx-plugins list` shows",

@@ -13,19 +13,20 @@
 /** Constraints of the selection. */
 typedef struct ucp_select_params {
     int err_mode; /**< Non-zero for UCP_ERR_HANDLING_MODE_PEER */
-    /** The user creates the endpoint, not the library for replies: its lanes
-     *  may be connected endpoint to endpoint */
+    /** Non-zero: the user creates the endpoint, and lanes that need a handshake
+     *  may be selected. Zero: the library creates it for replies; only lanes
+     *  that the peer requests are connected by a handshake */
     int by_user;
     /** The lanes that the peer requests, or NULL */
     const ucp_wireup_request_t *request;
 } ucp_select_params_t;
 
 /**
- * Selects the lanes to a peer: first the one for active messages, then lanes
- * for operations that the first lane does not support or is slower at. Returns
- * UCS_ERR_UNREACHABLE if there is none for active messages; a log line gives
+ * Selects the lanes to a peer: first lane 0 for active messages, then lanes for
+ * operations that lane 0 does not support or is slower at. Returns
+ * UCS_ERR_UNREACHABLE if there is no lane for active messages; a log line gives
  * the reason for each candidate. If lane 0 has to be connected endpoint to
- * endpoint, `aux` carries the handshake.
+ * endpoint, `aux` is the interface that carries the handshake.
  */
 ucs_status_t ucp_wireup_select(ucp_worker_h worker,
                                const ucp_address_info_t *peer,
@@ -33,8 +34,8 @@ ucs_status_t ucp_wireup_select(ucp_worker_h worker,
                                ucp_selected_lane_t lanes[UCP_MAX_LANES],
                                unsigned *num_lanes_p, ucp_selected_lane_t *aux);
 
-/** Selects an interface that sends messages to the peer without a handshake.
- *  Returns zero if there is none. */
+/** Selects an interface that sends messages to the peer without a handshake,
+ *  and sets `aux`. Returns zero if there is none. */
 int ucp_wireup_select_aux(ucp_worker_h worker, const ucp_address_info_t *peer,
                           int err_mode, ucp_selected_lane_t *aux);
 

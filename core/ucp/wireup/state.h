@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * State of a worker for introductions, handshakes, rejections and keepalive
- * (wire-up): its area in ucp_worker.
+ * The wire-up state of a worker: for introductions, handshakes, rejections and
+ * keepalive. It is stored in the worker's area for this folder (base/area.h).
  */
 #ifndef UCP_WIREUP_STATE_H
 #define UCP_WIREUP_STATE_H
@@ -13,9 +13,11 @@
 typedef struct ucp_wireup_worker {
     ucp_keepalive_t keepalive;
     ucp_wireup_deadlines_t deadlines;
-    /** Fragmented messages that are received in part (fragments.c) */
+    /** Incomplete messages, of which some fragments have arrived, the oldest
+     *  first (fragments.c) */
     ucs_list_link_t partial;
-    unsigned num_partial;
+    unsigned num_partial; /**< Length of `partial` */
+    /** Length of `rejections` */
     unsigned num_rejections;
     /** Rejections that are being sent (reject.c) */
     ucs_list_link_t rejections;
