@@ -23,12 +23,15 @@ static void UCS_F_DTOR async_at_unload(void)
 
 /* ---- the lock of a context ----
  *
- * A thread that finds the lock taken stores the event in the context, sets
+ * A thread that has an event for a handler but finds the lock of the context
+ * taken adds the handler to the context's list of missed handlers, sets
  * "missed" and tries the lock again. A thread that releases the lock reads
- * "missed" afterwards. All four accesses are sequentially consistent, so at
- * least one thread sees the other, and no event is lost.
+ * "missed" afterwards. All four accesses (of "missed" and of the lock) are
+ * sequentially consistent. Therefore either the first thread gets the lock or
+ * the second one reads 1, and one of them runs the handler.
  */
 
+/* Returns whether it got the lock. */
 static int context_try(ucs_async_context_t *async)
 {
     if (async->mode == UCS_ASYNC_MODE_THREAD_MUTEX) {
@@ -39,6 +42,7 @@ static int context_try(ucs_async_context_t *async)
            0;
 }
 
+/* Records the calling thread, which has got the lock, as the owner. */
 static void context_take(ucs_async_context_t *async)
 {
     __atomic_store_n(&async->owner, pthread_self(), __ATOMIC_RELAXED);
@@ -78,8 +82,8 @@ void ucs_async_lock_slow(ucs_async_context_t *async)
     context_take(async);
 }
 
-/* An atomic read-modify-write, because a plain load could be reordered before
- * the unlock. */
+/* Reads "missed" by an atomic read-modify-write, because a plain load could be
+ * reordered before the store that unlocks the context. */
 static int context_has_missed(ucs_async_context_t *async)
 {
     return __atomic_fetch_or(&async->missed, 0, __ATOMIC_SEQ_CST) != 0;
@@ -100,7 +104,7 @@ void ucs_async_run_missed(ucs_async_context_t *async)
 
     while (context_has_missed(async)) {
         if (!async_context_trylock(async)) {
-            return; /* the owner checks for missed events when it unblocks */
+            return; /* the owner runs missed handlers when it unblocks */
         }
 
         __atomic_store_n(&async->missed, 0, __ATOMIC_SEQ_CST);
@@ -168,9 +172,9 @@ void ucs_async_context_cleanup(ucs_async_context_t *async)
     async_unlock();
 
     if (async->mode == UCS_ASYNC_MODE_SIGNAL) {
-        async_signal_run_missed(async); /* the handlers are removed, so this
-                                         * only returns them to the service
-                                         * thread */
+        /* The handlers are removed: no callback runs. The call only returns the
+         * handlers to the service thread, which releases them. */
+        async_signal_run_missed(async);
     }
 
     if (async->loop != NULL) {
@@ -252,9 +256,9 @@ void async_handler_run(async_handler_t *handler, ucs_event_set_types_t events)
                     pthread_equal(loop->thread, pthread_self());
 
     if (handler->is_running) {
-        /* The handler is already running: its own callback, or a second thread,
-         * polls the context. A level-triggered event is reported again; an
-         * edge-triggered event must be saved. */
+        /* The callback is already running: it polls the context itself, or
+         * another thread runs it. epoll reports a level-triggered event again;
+         * an edge-triggered event must be saved. */
         if (handler->events & UCS_EVENT_SET_EDGE_TRIGGERED) {
             handler->pending |= events;
             handler->has_pending = 1;
@@ -290,6 +294,9 @@ void async_handler_run(async_handler_t *handler, ucs_event_set_types_t events)
     }
 }
 
+/* Records the handler as missed, because its context is blocked. Then tries to
+ * run missed handlers, because the block may have ended meanwhile. The caller
+ * holds the global lock, which is released during that attempt. */
 static void handler_miss(async_handler_t *handler, ucs_event_set_types_t events)
 {
     ucs_async_context_t *async = handler->async;
@@ -302,8 +309,8 @@ static void handler_miss(async_handler_t *handler, ucs_event_set_types_t events)
         async_handler_disarm(handler);
     }
 
-    ++async->pollers; /* the context must not be freed while the lock is
-                       * released */
+    ++async->pollers; /* the context must not be freed while this thread does
+                       * not hold the global lock */
     __atomic_store_n(&async->missed, 1, __ATOMIC_SEQ_CST);
     async_unlock();
     ucs_async_run_missed(async);
@@ -324,7 +331,8 @@ void async_handler_dispatch(async_handler_t *handler,
     if (handler->mode == UCS_ASYNC_MODE_SIGNAL) {
         async_signal_dispatch(handler, events);
     } else if ((async == NULL) || (handler->mode == UCS_ASYNC_MODE_POLL)) {
-        /* the thread that polls a context holds the lock of the context */
+        /* In poll mode this thread has locked the context (poll_context() in
+         * public.c). */
         async_handler_run(handler, events);
     } else if (async_context_trylock(async)) {
         ++async->pollers;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Asynchronous contexts for use inside the library. A context runs the handlers
- * of descriptors and timers that belong to it. While a context is blocked, its
- * handlers do not run: a handler that becomes due is recorded as missed, and
- * runs when the last block is removed.
+ * of descriptors and timers that belong to it. While a thread blocks a context,
+ * the handlers of the context do not run. A handler that becomes due meanwhile
+ * is recorded as missed, and runs when the last block is removed. In poll mode
+ * nothing is recorded: the next poll finds the event again.
  */
 #ifndef UCS_ASYNC_H
 #define UCS_ASYNC_H
@@ -21,23 +22,33 @@ BEGIN_C_DECLS
 
 struct ucs_async_context {
     ucs_async_mode_t mode;
-    unsigned missed; /* atomic: a handler was missed and must run */
-    unsigned depth;  /* nested blocks; accessed by the owner only */
+    unsigned missed; /* atomic; nonzero: a list of missed handlers below may
+                      * not be empty */
+    unsigned depth;  /* number of nested blocks; 0: not blocked. Accessed by
+                      * the owner only */
     pthread_t owner; /* atomic: the thread that blocks the context, or
-                      * UCS_ASYNC_PTHREAD_ID_NULL */
+                      * UCS_ASYNC_PTHREAD_ID_NULL if none does */
     union {
         ucs_spinlock_t spin;
         pthread_mutex_t mutex;
-    } lock;
-    pid_t tid;                   /* UCS_ASYNC_MODE_SIGNAL: the only thread that
-                                  * may use the context */
-    unsigned num_handlers;       /* this and below: under the global lock */
-    unsigned pollers;            /* threads in ucs_async_poll(NULL) */
-    struct async_loop *loop;     /* poll mode: created with the first handler */
-    ucs_list_link_t missed_list; /* handlers that were missed */
-    struct async_handler *signal_missed; /* atomic: missed handlers in signal
-                                          * mode */
-    ucs_list_link_t list;                /* all contexts of the process */
+    } lock;                      /* held by the owner; the mutex is used in
+                                  * UCS_ASYNC_MODE_THREAD_MUTEX only */
+    pid_t tid;                   /* kernel id of the thread that created the
+                                  * context: the only one that may use it in
+                                  * UCS_ASYNC_MODE_SIGNAL */
+    unsigned num_handlers;       /* handlers of this context. This and the
+                                  * members below are changed under the global
+                                  * lock (async_lock() in internal.h) */
+    unsigned pollers;            /* threads that are using this context without
+                                  * the global lock; cleanup waits until it
+                                  * is 0 */
+    struct async_loop *loop;     /* poll mode: waits for the events of this
+                                  * context; NULL until first needed */
+    ucs_list_link_t missed_list; /* missed handlers, except in signal mode */
+    struct async_handler *signal_missed; /* stack of missed handlers in signal
+                                          * mode; atomic, without that lock */
+    ucs_list_link_t list;                /* link in the list of all contexts of
+                                          * the process */
 };
 
 /** Initializes a context that is a member of another structure. */
@@ -45,6 +56,9 @@ ucs_status_t ucs_async_context_init(ucs_async_context_t *async,
                                     ucs_async_mode_t mode);
 void ucs_async_context_cleanup(ucs_async_context_t *async);
 
+/* Take and release the context's lock, when the first block is set and when the
+ * last one is removed. Called only by ucs_async_block() and
+ * ucs_async_unblock(). */
 void ucs_async_lock_slow(ucs_async_context_t *async);
 void ucs_async_unlock_slow(ucs_async_context_t *async);
 
@@ -58,8 +72,9 @@ static inline int ucs_async_is_mine(const ucs_async_context_t *async)
                          pthread_self());
 }
 
-/** Stops the context's handlers; waits for a handler that runs in another
- *  thread. Calls may be nested. */
+/** Prevents the context's handlers from running until ucs_async_unblock(). If
+ *  another thread runs one of them, waits until it returns. Calls may be
+ *  nested. */
 static inline void ucs_async_block(ucs_async_context_t *async)
 {
     if (ucs_async_is_mine(async)) {
@@ -70,7 +85,8 @@ static inline void ucs_async_block(ucs_async_context_t *async)
     ucs_async_lock_slow(async);
 }
 
-/** Removes a block; the last one runs missed handlers. */
+/** Removes one block. When no block is left, runs the missed handlers in this
+ *  thread. */
 static inline void ucs_async_unblock(ucs_async_context_t *async)
 {
     if (--async->depth > 0) {
@@ -89,7 +105,8 @@ ucs_status_t ucs_async_event_fd(ucs_async_context_t *async, int *fd_p);
  *  another thread. */
 void ucs_async_remove_all(ucs_async_context_t *async);
 
-/** Returns whether the library's thread is running. For tests and
+/** Returns whether the library's service thread, which waits for the events of
+ *  all contexts except those in poll mode, is running. For tests and
  *  diagnostics. */
 int ucs_async_thread_is_running(void);
 

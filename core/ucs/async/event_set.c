@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Event sets based on epoll. Adding, changing and removing is safe during a
- * wait. */
+/* Event sets based on epoll. While a thread waits for events of a set, other
+ * threads may add, change and remove descriptors. */
 #include <ucs/sys/event_set.h>
 
 #include <errno.h>
@@ -19,7 +19,7 @@ const unsigned ucs_sys_event_set_max_wait_events = MAX_WAIT_EVENTS;
 
 struct ucs_sys_event_set {
     int fd;
-    int is_external; /* the caller owns the descriptor */
+    int is_external; /* 1: the caller owns `fd`, so it is not closed here */
 };
 
 static uint32_t events_to_epoll(ucs_event_set_types_t events)
@@ -33,7 +33,7 @@ static uint32_t events_to_epoll(ucs_event_set_types_t events)
         result |= EPOLLOUT;
     }
     if (events & UCS_EVENT_SET_EVERR) {
-        result |= EPOLLERR; /* always reported; listed for clarity */
+        result |= EPOLLERR; /* epoll always reports it; set for clarity */
     }
     if (events & UCS_EVENT_SET_EDGE_TRIGGERED) {
         result |= EPOLLET;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fork: the child has none of the parent's handlers, its event sets are closed,
- * and its contexts are unblocked and empty. The parent is not affected.
+ * What a forked child does with the parent's contexts and handlers: it drops
+ * all handlers and closes their event sets. The contexts stay, without
+ * handlers. They are unblocked, except those that the forking thread blocks.
+ * The parent is not affected.
  */
 #include "ucs/async/internal.h"
 
@@ -20,7 +22,8 @@ static void fork_in_parent(void)
     async_unlock();
 }
 
-/* The child has only the forking thread: state of other threads is invalid. */
+/* Returns whether `thread` is the thread that called fork(). The child has only
+ * this thread; locks of other threads would never be released. */
 static int is_mine(pthread_t thread)
 {
     return pthread_equal(thread, pthread_self());

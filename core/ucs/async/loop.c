@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loops that wait for descriptors and timers, and the library's thread, which
- * runs one of them. */
+/* Loops that wait for descriptors and timers, and the library's service thread,
+ * which runs one of the loops. */
 #include "ucs/async/internal.h"
 
 #include <errno.h>
@@ -16,8 +16,8 @@
 #include "ucs/sys/sys.h"
 #include "ucs/time/time.h"
 
-/* How long the exit of the program waits for a callback that does not
- * return. */
+/* When the library is unloaded, it waits so long in total for its threads to
+ * end. A thread does not end while a callback runs in it. */
 #define THREAD_JOIN_SECONDS 1
 
 ucs_status_t async_loop_create(async_loop_t **loop_p)
@@ -69,7 +69,6 @@ ucs_status_t async_loop_add_fd(async_loop_t *loop, int fd,
     return ucs_event_set_add(loop->set, fd, events, (void *)(uintptr_t)seq);
 }
 
-/* Sets the timer descriptor to the first expiry. */
 void async_loop_set_timer(async_loop_t *loop)
 {
     struct itimerspec spec = {{0, 0}, {0, 0}};
@@ -122,7 +121,8 @@ ucs_status_t async_loop_add_timer(async_loop_t *loop, async_handler_t *handler)
     return UCS_OK;
 }
 
-/* Reads a timer or event descriptor until it is not readable. */
+/* Reads the count of a timer or event descriptor. One read sets the count to
+ * zero, so that the descriptor is not readable any more. */
 static void drain(int fd)
 {
     uint64_t count;
@@ -203,7 +203,7 @@ void async_loop_process(async_loop_t *loop, int timeout_ms)
     ucs_event_set_wait(loop->set, &count, timeout_ms, loop_event, loop);
 }
 
-/* ---- the thread ---- */
+/* ---- the service thread ---- */
 
 static void *thread_main(void *arg)
 {
@@ -221,7 +221,8 @@ static void *thread_main(void *arg)
     return NULL;
 }
 
-/* The thread blocks all signals: they belong to the application. */
+/* Starts the thread with all signals blocked, so that the signals of the
+ * process are delivered to threads of the application. */
 static ucs_status_t thread_start(async_loop_t *loop)
 {
     sigset_t all, saved;
@@ -241,8 +242,8 @@ static ucs_status_t thread_start(async_loop_t *loop)
     return UCS_OK;
 }
 
-/* Joins threads that had not exited when they were stopped, and that have
- * exited since. */
+/* Joins and frees the stopped threads (async_global.ended) that have left their
+ * loop, except the calling thread. */
 static void thread_reap(void)
 {
     async_loop_t *loop, *next;
@@ -306,8 +307,9 @@ static void thread_stop(async_loop_t *loop)
     }
 }
 
-/* Does not wait for a thread that is inside a callback: the callback may wait
- * for a lock that the caller holds. */
+/* If the thread is inside a callback, returns NULL, so that the caller does not
+ * wait for the thread: the callback may wait for a lock that the caller holds.
+ * thread_reap() joins the thread later. */
 async_loop_t *async_thread_put(void)
 {
     async_loop_t *loop = async_global.thread_loop;
@@ -344,7 +346,8 @@ int ucs_async_thread_is_running(void)
     return is_running;
 }
 
-/* The library's code must not be unmapped while the thread runs. */
+/* Stops and joins the threads, because the library's code must not be unmapped
+ * while they run it. */
 static void UCS_F_DTOR thread_at_unload(void)
 {
     struct timespec deadline;

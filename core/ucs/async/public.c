@@ -30,6 +30,8 @@ static ucs_status_t check_mode(ucs_async_mode_t mode,
     return UCS_OK;
 }
 
+/* Returns the loop at *place, which is created at the first call. The caller
+ * holds the global lock. */
 static ucs_status_t poll_loop_get(async_loop_t **place, async_loop_t **loop_p)
 {
     ucs_status_t status;
@@ -145,7 +147,8 @@ static int next_timer_id(void)
     return id;
 }
 
-/* If params->id is negative, adds a timer and assigns an id to it. */
+/* Adds a copy of `params` as a new handler. If params->id is negative, the
+ * handler is a timer and gets a new id. *id_p receives the id. */
 static ucs_status_t handler_add(const async_handler_t *params, int *id_p)
 {
     async_loop_t *ended = NULL;
@@ -232,7 +235,7 @@ ucs_status_t ucs_async_add_timer(ucs_async_mode_t mode, ucs_time_t interval,
         .async    = async,
     };
 
-    /* limit: now + interval must not wrap */
+    /* the upper limit: now + interval must not overflow */
     if ((interval == 0) || (interval > UCS_TIME_INFINITY / 2) || (cb == NULL)) {
         return UCS_ERR_INVALID_PARAM;
     }
@@ -240,8 +243,9 @@ ucs_status_t ucs_async_add_timer(ucs_async_mode_t mode, ucs_time_t interval,
     return handler_add(&params, timer_id_p);
 }
 
-/* Removes a handler. The caller holds the lock, which is released while this
- * function waits for a running callback. */
+/* Removes a handler. If `sync` is nonzero and another thread runs the callback,
+ * waits until the callback has returned. The caller holds the global lock,
+ * which is released during the wait. */
 static void handler_remove(async_handler_t *handler, int sync)
 {
     handler_hide(handler);
@@ -365,8 +369,9 @@ static void poll_context(ucs_async_context_t *async)
     ucs_async_unblock(async);
 }
 
-/* A context stays in the list while it has pollers, so the walk can continue
- * after the lock was dropped. */
+/* Polls every context, and the loop of handlers without a context. `pollers`
+ * keeps a context in the list while the global lock is released, so that the
+ * walk can continue from it. */
 static void poll_all(void)
 {
     ucs_async_context_t *async;

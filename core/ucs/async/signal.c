@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Signal mode: the library's thread detects the event and signals the thread
- * that added the handler. The callback runs there in a signal handler, so it
- * and the code around it must be async-signal-safe: no lock, no allocation, no
- * log.
+ * Signal mode. "Handler" is an asynchronous handler (async_handler_t) here; the
+ * function that the kernel calls for a signal is signal_arrived(). The
+ * library's service thread detects the event of a handler and signals the
+ * target thread, which is the thread that added the handler. signal_arrived()
+ * runs the callback there. Therefore the callback and the code around it must
+ * be async-signal-safe: no lock, no allocation, no log.
  *
- *   thread  --- handler into the target's inbox, then a signal --->  target thread
- *   thread  <-- handler's address by a pipe, after it has run or was rejected ---
+ *   service thread --- handler into the inbox, then a signal --> target thread
+ *   service thread <-- address of the handler by a pipe --------- target thread
  *
- * In between, the handler is "in flight": out of the event set and referenced.
- * A signal only means that the inbox may have entries: one signal serves many
- * handlers, and a spurious one is harmless.
+ * In between, the handler is "in flight": the service thread does not wait for
+ * its events, and holds a reference to it. One signal serves all handlers in
+ * the inbox. A signal that finds an empty inbox has no effect.
  *
  * A context in this mode belongs to the thread that created it: only that
- * thread blocks it, and adds and removes its handlers. If the signal handler
- * finds the context blocked, it has interrupted the block.
+ * thread blocks it, and adds its handlers. If signal_arrived() finds the
+ * context blocked, it has interrupted the code that blocks the context.
  */
 #include "ucs/async/internal.h"
 
@@ -30,28 +32,31 @@
 #include "ucs/debug/log.h"
 #include "ucs/sys/sys.h"
 
-/* Number of the signal, or 0 if no signal handler is installed. The signal
- * handler is never removed, because signals may be pending until the process
- * exits. */
+/* Number of the signal; 0 until signal_arrived() is installed for it. The
+ * installation lasts until the library is unloaded, because a signal may still
+ * be pending after the last handler was removed. */
 static int async_signo;
 
 /* The inbox of a thread that has added a handler in signal mode. An inbox is
- * kept until the library is unloaded, because a signal may arrive late. */
+ * kept until the library is unloaded, because a signal may arrive after the
+ * last handler of the thread was removed. */
 typedef struct async_inbox {
     pid_t tid;
     async_handler_t *head; /* atomic: stack of handlers to run */
-    int is_signaled;       /* atomic: a signal is pending */
-    ucs_list_link_t list;
+    int is_signaled;       /* atomic: a signal was sent and has not arrived */
+    ucs_list_link_t list;  /* link in `inboxes` */
 } async_inbox_t;
 
-static UCS_LIST_HEAD(inboxes); /* under the global lock */
+/* The inboxes of all threads; protected by the global lock (async_lock() in
+ * internal.h). */
+static UCS_LIST_HEAD(inboxes);
 
-/* Set when the thread adds its first handler, so that the signal handler needs
- * no allocation. */
+/* Inbox of this thread; NULL until the thread adds its first handler. Created
+ * then, because signal_arrived() must not allocate. */
 static __thread async_inbox_t *my_inbox;
 
-/* A stack whose consumer removes all entries at once. This function adds an
- * entry. */
+/* Adds a handler to a stack. The consumer takes all entries at once, so there
+ * is no ABA problem. */
 static void stack_push(async_handler_t **stack, async_handler_t *handler)
 {
     async_handler_t *head = __atomic_load_n(stack, __ATOMIC_RELAXED);
@@ -67,10 +72,11 @@ static async_handler_t *stack_take(async_handler_t **stack)
     return __atomic_exchange_n(stack, NULL, __ATOMIC_SEQ_CST);
 }
 
-/* Returns the handler to the library's thread. Async-signal-safe. */
+/* Returns the handler to the service thread. Async-signal-safe. */
 static void signal_give_back(async_handler_t *handler)
 {
-    /* a write of a pointer is atomic; it blocks while the pipe is full */
+    /* POSIX: a pipe write of up to PIPE_BUF bytes is not interleaved with
+     * writes of other threads. It blocks while the pipe is full. */
     ucs_write_full(handler->loop->done_fds[1], &handler, sizeof(handler));
 }
 
@@ -88,7 +94,8 @@ static void signal_run(async_handler_t *handler)
     signal_give_back(handler);
 }
 
-/* The caller holds the context's lock, or is the last user of the context. */
+/* The caller holds the context's lock, or no other code uses the context any
+ * more. */
 void async_signal_run_missed(ucs_async_context_t *async)
 {
     async_handler_t *handler, *next;
@@ -127,7 +134,8 @@ static void signal_arrived(int signo)
         return; /* this thread has no handlers */
     }
 
-    /* clear first: a handler that is added later sends a new signal */
+    /* Cleared before the stack is read: if the service thread adds a handler
+     * after the read, it sends a new signal. */
     __atomic_store_n(&inbox->is_signaled, 0, __ATOMIC_SEQ_CST);
     for (handler = stack_take(&inbox->head); handler != NULL; handler = next) {
         next = handler->signal_next;
@@ -225,8 +233,8 @@ ucs_status_t async_signal_prepare(async_loop_t *loop)
                              ASYNC_SEQ_DONE);
 }
 
-/* The library's thread has received the handler back: it is no longer in
- * flight. */
+/* The handler is no longer in flight: its target thread has returned it, or
+ * could not be signalled. */
 static void signal_landed(async_handler_t *handler)
 {
     handler->in_flight = 0;
@@ -235,7 +243,8 @@ static void signal_landed(async_handler_t *handler)
     pthread_cond_broadcast(&async_global.done);
 }
 
-/* Removes all handlers from the inbox of a thread that cannot be signalled. */
+/* Removes all handlers from the inbox of a thread that cannot be signalled.
+ * `error`: the errno of tgkill(). */
 static void inbox_return(async_inbox_t *inbox, int error)
 {
     async_handler_t *handler, *next;
@@ -245,8 +254,9 @@ static void inbox_return(async_inbox_t *inbox, int error)
         next = handler->signal_next;
         signal_landed(handler);
         if (error == EAGAIN) {
-            async_handler_arm(handler); /* too many pending signals: the event
-                                         * set reports the event again */
+            /* The limit of pending signals is reached. The event set reports
+             * the event again. */
+            async_handler_arm(handler);
         } else {
             ucs_warn("asynchronous event %d is lost: thread %d, which added "
                      "its handler, has exited",
@@ -264,8 +274,8 @@ void async_signal_dispatch(async_handler_t *handler,
     __atomic_or_fetch(&handler->signal_events, (unsigned)events,
                       __ATOMIC_RELAXED);
     if (handler->in_flight) {
-        return; /* still in flight: the events are merged, so a timer runs
-                 * once */
+        return; /* the target thread gets these events too when it runs the
+                 * handler; a timer runs once for several expiries */
     }
 
     handler->in_flight = 1;
@@ -294,7 +304,9 @@ void async_signal_done(async_loop_t *loop)
     async_handler_put(handler);
 
     if ((loop->num_handlers == 0) && (loop == async_global.thread_loop)) {
-        async_thread_put(); /* the last removal could not end the thread */
+        /* The last handler was removed while it was in flight. The removal
+         * could not end the service thread then. */
+        async_thread_put();
     }
 }
 
@@ -303,7 +315,8 @@ void async_signal_set_target(async_handler_t *handler)
     handler->inbox = my_inbox;
 }
 
-/* The child does not receive the parent's signals. */
+/* Empties the inboxes in the child: signals that are pending in the parent do
+ * not arrive in the child. */
 void async_signal_after_fork(void)
 {
     async_inbox_t *inbox;

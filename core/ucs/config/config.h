@@ -3,17 +3,19 @@
  * Configuration: tables that map text to the members of an options structure,
  * the sources of the text, and the known names.
  *
- * The text of an option NAME of a table with prefix P is searched in this
- * order; the first text found is used:
+ * The text of the option NAME of a table with the prefix P is searched in this
+ * order; the first text found is used. APP is the application's prefix; without
+ * one, steps 2 and 4 are omitted.
  *   1. overrides of the caller (ucp_config_modify)      P NAME
- *   2. environment of the application, if it has one    <APP>_UCX_ P NAME
+ *   2. environment                                      <APP>_UCX_ P NAME
  *   3. environment                                      UCX_ P NAME
- *   4. the file named by the caller
- *   5. ucx.conf in ., $UCX_CONFIG_DIR, $HOME,
- *      <sysconfdir>/ucx and /etc/ucx                    as 2, then 3
- *   6. the table's default
- * If 1 to 5 contain no text, they are searched again with each fallback prefix
- * of the table, before the default is used.
+ *   4. files                                            <APP>_UCX_ P NAME
+ *   5. files                                            UCX_ P NAME
+ * Files are the file that the caller names, then ucx.conf in .,
+ * $UCX_CONFIG_DIR, $HOME, <sysconfdir>/ucx and /etc/ucx. If no text is found,
+ * the search is repeated with the option's alternative name, then both names
+ * with each fallback prefix of the table. After that, the default of the option
+ * is used.
  */
 #ifndef UCS_CONFIG_H
 #define UCS_CONFIG_H
@@ -29,25 +31,25 @@ BEGIN_C_DECLS
 
 #define UCS_CONFIG_ENV_PREFIX "UCX_"
 
-/* Special values of times and bandwidths; for memory units and unsigned longs
- * see <ucs/sys/string.h>. */
+/* Value of a time or bandwidth that is set to "auto". "inf" is INFINITY. For
+ * the special values of sizes and of unsigned longs see <ucs/sys/string.h>. */
 #define UCS_CONFIG_DBL_AUTO            (-1.0)
 #define UCS_CONFIG_DBL_IS_AUTO(_value) ((_value) < 0)
 
-/* Limits of a number, inclusive. */
+/* Limits of a number, both inclusive. */
 typedef struct ucs_config_range {
     double min;
     double max;
 } ucs_config_range_t;
 
-/** Type of the value of an option. UCP and plugins may define their own
- *  types. */
+/** Type of the value of an option. UCP and UCT define more types. `arg` is the
+ *  member `arg` of the option (ucs_config_field_t). */
 typedef struct ucs_config_type {
-    size_t size; /* of the value in the options structure */
+    size_t size; /* bytes of the value in the options structure */
 
     /* Converts text to a value. On failure nothing is left allocated, and "why"
-     * (of size UCS_CONFIG_WHY_MAX) describes the error, or is empty if
-     * describe() is sufficient. */
+     * (of size UCS_CONFIG_WHY_MAX) describes the error. "why" stays empty if
+     * the text of describe() is sufficient to understand the error. */
     ucs_status_t (*parse)(const char *text, void *dest, const void *arg,
                           char *why);
 
@@ -69,18 +71,22 @@ typedef struct ucs_config_type {
 
 /* One option. An array of options is terminated by a NULL name. */
 typedef struct ucs_config_field {
-    const char *name;      /* without prefix; "" with a table type */
-    const char *dfl_value; /* default, as text */
-    const char *doc;       /* help, one or more lines; NULL: not listed */
-    size_t offset;         /* in the options structure */
+    const char *name;      /* without the prefix of the table; for a sub-table:
+                            * the prefix of its options, may be "" */
+    const char *dfl_value; /* default, as text; NULL is the same as "" */
+    const char *doc;       /* help, one or more lines; NULL: hidden, as with
+                            * UCS_CONFIG_FLAG_HIDDEN */
+    size_t offset;         /* of the value in the options structure, bytes */
     const ucs_config_type_t *type;
-    const void *arg; /* argument of the type: range, names, sub-table */
-    unsigned flags;
-    const char *also; /* an alternative name; may be NULL */
+    const void *arg;  /* passed to the functions of the type: a range, an array
+                       * of names, or the fields of a sub-table; may be NULL */
+    unsigned flags;   /* UCS_CONFIG_FLAG_* */
+    const char *also; /* alternative name without the prefix of the table, or
+                       * NULL */
 } ucs_config_field_t;
 
 enum {
-    /* A path: ignored in the environment of a privileged program */
+    /* The value is a path. See ucs_config_env_is_ignored(). */
     UCS_CONFIG_FLAG_PATH       = UCS_BIT(0),
     /* Printed only with UCS_CONFIG_PRINT_HIDDEN */
     UCS_CONFIG_FLAG_HIDDEN     = UCS_BIT(1),
@@ -88,36 +94,46 @@ enum {
     UCS_CONFIG_FLAG_DEPRECATED = UCS_BIT(2),
 };
 
-/* A set of options. It must be registered (ucs_config_table_register) as long
- * as it is used. */
+/* A set of options. Registered tables (ucs_config_table_register) are listed by
+ * programs, and their options are known to ucs_config_warn_unknown(). */
 typedef struct ucs_config_table {
-    const char *title;  /* "UCP context" */
-    const char *prefix; /* "" or "TCP_" */
-    const ucs_config_field_t *fields;
-    size_t size;                  /* of the options structure */
-    const char *const *fallbacks; /* more prefixes, most specific first,
-                                   * terminated by NULL; may be NULL */
-    ucs_list_link_t list;         /* used by the registry; initialize to zero */
+    const char *title;  /* heading in listings, such as "UCP context" */
+    const char *prefix; /* follows UCX_ in the names: "" or "TCP_" */
+    const ucs_config_field_t *fields; /* terminated by a NULL name */
+    size_t size;                      /* bytes of the options structure */
+    const char *const *fallbacks; /* prefixes to search if a name with `prefix`
+                                   * is not set, in this order; terminated by
+                                   * NULL; may be NULL */
+    ucs_list_link_t list;         /* link in the list of registered tables; zero
+                                   * while the table is not registered */
 } ucs_config_table_t;
 
-/* ---- types: use as the 5th and 6th initialiser of a field ---- */
+/* ---- types of options ---- */
 
+/* The comment after a type is the C type of the member in the options
+ * structure. The macros UCS_CONFIG_TYPE_* below give two initializers of a
+ * ucs_config_field_t: the type and its argument. */
 extern const ucs_config_type_t ucs_config_type_int;     /* int */
 extern const ucs_config_type_t ucs_config_type_uint;    /* unsigned */
 extern const ucs_config_type_t ucs_config_type_ulong;   /* unsigned long */
 extern const ucs_config_type_t ucs_config_type_ulunits; /* unsigned long, auto
                                                          * or inf */
 extern const ucs_config_type_t ucs_config_type_double;  /* double */
-extern const ucs_config_type_t ucs_config_type_signo;   /* unsigned */
+extern const ucs_config_type_t ucs_config_type_signo;   /* unsigned: number of
+                                                         * a signal */
 extern const ucs_config_type_t ucs_config_type_bool;    /* int */
-extern const ucs_config_type_t ucs_config_type_ternary; /* y, n, try */
-extern const ucs_config_type_t ucs_config_type_ternary_auto;
-extern const ucs_config_type_t ucs_config_type_on_off_auto;
-extern const ucs_config_type_t ucs_config_type_string; /* char *, own copy */
-extern const ucs_config_type_t ucs_config_type_enum;   /* unsigned index */
-extern const ucs_config_type_t ucs_config_type_bitmap; /* uint64_t of indices */
-extern const ucs_config_type_t ucs_config_type_memunits;   /* size_t, bytes */
-extern const ucs_config_type_t ucs_config_type_time;       /* double, seconds */
+extern const ucs_config_type_t ucs_config_type_ternary; /* int: UCS_YES, UCS_NO
+                                                         * or UCS_TRY */
+extern const ucs_config_type_t ucs_config_type_ternary_auto; /* also UCS_AUTO */
+extern const ucs_config_type_t
+    ucs_config_type_on_off_auto; /* int: ucs_on_off_auto_value_t */
+extern const ucs_config_type_t ucs_config_type_string;   /* char *, own copy */
+extern const ucs_config_type_t ucs_config_type_enum;     /* unsigned: index in
+                                                          * the list of words */
+extern const ucs_config_type_t ucs_config_type_bitmap;   /* uint64_t: bits by
+                                                          * index of words */
+extern const ucs_config_type_t ucs_config_type_memunits; /* size_t, bytes */
+extern const ucs_config_type_t ucs_config_type_time;     /* double, seconds */
 extern const ucs_config_type_t ucs_config_type_time_units; /* ucs_time_t */
 extern const ucs_config_type_t ucs_config_type_bw; /* double, bytes a second */
 extern const ucs_config_type_t ucs_config_type_string_array;
@@ -163,20 +179,23 @@ extern const ucs_config_type_t ucs_config_type_deprecated; /* no value */
 #define UCS_CONFIG_TYPE_ALLOW_LIST   &ucs_config_type_allow_list, NULL
 /* Words may contain ranges: eth[0-3]; see ucs_config_device_is_called */
 #define UCS_CONFIG_TYPE_DEVICE_LIST &ucs_config_type_device_list, NULL
-/* The options of another table (its fields only; its prefix is ignored) are at
- * this offset. The field's name is their prefix; its default may be "A=1;B=2"
- * to change some of their defaults. */
+/* A sub-table. `_fields` are the fields of another options structure, which is
+ * a member of this one at the field's offset. The field's name is the prefix of
+ * their names. The field's default may be "A=1;B=2": it replaces the defaults
+ * of the sub-table's options A and B. */
 #define UCS_CONFIG_TYPE_TABLE(_fields) &ucs_config_type_table, (_fields)
 #define UCS_CONFIG_TYPE_DEPRECATED     &ucs_config_type_deprecated, NULL
 
 /* ---- the registry ---- */
 
-/** Registers the table's names. The table must exist until it is unregistered,
- *  which a plugin does before it is unloaded. Registering twice is harmless. */
+/** Adds the table to the registry. The table must exist until it is
+ *  unregistered; a library that defines the table unregisters it before the
+ *  library is unloaded. No effect if the table is registered. */
 void ucs_config_table_register(ucs_config_table_t *table);
 void ucs_config_table_unregister(ucs_config_table_t *table);
 
-/* Defines a table named _var and registers it while its library is loaded. */
+/* Defines a table named _var, which is registered while the library that
+ * contains it is loaded. */
 #define UCS_CONFIG_DEFINE_TABLE(_var, _title, _prefix, _fields, _type) \
     static ucs_config_table_t _var = {_title,        _prefix, _fields, \
                                       sizeof(_type), NULL,    {NULL, NULL}}; \
@@ -192,10 +211,11 @@ void ucs_config_table_unregister(ucs_config_table_t *table);
         ucs_config_table_unregister(&_var); \
     }
 
-/* Sources of a read, in addition to the environment and the standard files. */
+/* Sources of a read, in addition to the variables UCX_* in the environment and
+ * in the standard files (ucx.conf). */
 typedef struct ucs_config_source {
     const char *app_prefix; /* "MYAPP" for MYAPP_UCX_*; or NULL */
-    const char *filename;   /* one more file; it need not exist */
+    const char *filename;   /* one more file, which need not exist; or NULL */
     const struct ucs_config_overrides *overrides; /* may be NULL */
 } ucs_config_source_t;
 
@@ -232,7 +252,7 @@ typedef struct ucs_config_override {
     char *text;
 } ucs_config_override_t;
 
-/* A list of settings; initialize it by ucs_config_overrides_init. */
+/* A list of ucs_config_override_t, in the order in which they were added. */
 typedef struct ucs_config_overrides {
     ucs_list_link_t list;
 } ucs_config_overrides_t;
@@ -253,9 +273,10 @@ ucs_status_t ucs_config_overrides_clone(ucs_config_overrides_t *dest,
 /* ---- options ---- */
 
 /**
- * Fills an options structure, whose contents are ignored.
+ * Fills an options structure. Its previous contents are ignored and not
+ * released.
  *
- * @param [in]  table   Its table; need not be registered.
+ * @param [in]  table   Table of the options; need not be registered.
  * @param [in]  source  NULL for the environment and the standard files only.
  * @param [out] opts    Release it by ucs_config_release.
  *
@@ -322,18 +343,19 @@ ucs_status_t ucs_config_each(const char *app_prefix,
                                            void *arg),
                              void *arg);
 
-/** Returns the text of a variable (name without UCX_) from the environment or
- *  the files, or NULL. For the few settings that no table contains. The text is
- *  valid until the environment changes. */
+/** Returns the text of a variable (name without UCX_) from the overrides, the
+ *  environment or the standard files, or NULL. For the few settings that no
+ *  table contains. The text is valid until the environment or the overrides
+ *  change, or ucs_config_files_forget() is called. */
 const char *ucs_config_lookup(const ucs_config_source_t *source,
                               const char *name);
 
 /**
- * Returns whether the environment must be ignored for this variable. True for
- * variables that name a path (UCS_CONFIG_FLAG_PATH) in a program with more
- * privileges than its user (AT_SECURE): the user must not control which files
- * the program reads and creates. Warns once for each variable that is set
- * nevertheless. Any thread.
+ * Returns whether the value of this variable in the environment must be
+ * ignored. True if the variable is set, its value is a path
+ * (UCS_CONFIG_FLAG_PATH), and the program has more privileges than its user
+ * (AT_SECURE): the user must not control which files the program reads and
+ * creates. Warns at the first call for each such variable. Any thread.
  *
  * @param [in] full_name  With UCX_ and the prefix.
  * @param [in] flags      UCS_CONFIG_FLAG_* of the variable.
@@ -359,27 +381,32 @@ int ucs_config_device_is_called(const char *device, const char *word);
 int ucs_config_allow_list_allows(const ucs_config_allow_list_t *list,
                                  const char *name);
 
-/** Returns the maximum number of typing errors (see ucs_config_edit_distance())
- *  that a word of this length may have to count as similar to a known word. */
+/** Returns the maximum edit distance (ucs_config_edit_distance()) at which
+ *  `word` counts as a misspelling of a known word. It depends on the length of
+ *  `word`. */
 unsigned ucs_config_slips(const char *word);
 
 /** Returns the candidate most similar to a misspelt word, or NULL if none is
  *  similar. */
 const char *ucs_config_nearest(const char *word, const char *const *candidates);
 
-/** Number of single-letter changes (insert, delete, replace, swap neighbours)
- *  between two words, ignoring case; if there are more than @a limit, returns
- *  limit + 1. */
+/** Returns the smallest number of single-letter changes (insert, delete,
+ *  replace, swap neighbours) that turn one word into the other, ignoring case.
+ *  Returns limit + 1 if the number is larger than @a limit, or a word has more
+ *  than 96 letters. */
 unsigned ucs_config_edit_distance(const char *a, const char *b, unsigned limit);
 
-/* ---- the library's own options ---- */
+/* ---- the options of this library, read when it is loaded ---- */
 
 typedef struct ucs_global_opts {
-    unsigned log_level;
-    char *log_file;
-    char *config_dir; /* an additional folder for ucx.conf */
-    int warn_unused_env_vars;
-    unsigned async_signo;
+    unsigned log_level; /* ucs_log_level_t */
+    char *log_file;   /* "stdout", "stderr" or a path, see ucs_log_file_set() */
+    char *config_dir; /* for listings only; the search for ucx.conf reads
+                       * UCX_CONFIG_DIR from the environment */
+    int warn_unused_env_vars; /* for listings only; ucs_config_warn_unknown()
+                               * searches the variable at each call */
+    unsigned async_signo; /* signal for handlers in signal mode; 0: the first
+                           * free real-time signal */
 } ucs_global_opts_t;
 
 extern ucs_global_opts_t ucs_global_opts;

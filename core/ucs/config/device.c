@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists of devices: allow lists whose words may contain ranges of numbers. */
+/* The type "list of devices": an allow list (ucs_config_allow_list_t) whose
+ * words may contain ranges of numbers, as in eth[0-3]. */
 #include "ucs/config/internal.h"
 
 #include <limits.h>

@@ -23,27 +23,30 @@
 #define CONFIG_NUM_FILES        5
 #define CONFIG_DISTRIBUTION_DIR "/etc/ucx"
 
-/* A file that was read, with its identity. */
+/* A standard file: ucx.conf in one of the standard folders. */
 typedef struct {
     config_file_t *file;
-    struct stat stamp;
+    struct stat stamp; /* its device and inode number identify the file */
 } known_file_t;
 
-/* The standard files, which the first query reads. Highest priority last. */
+/* The standard files that exist. The first query reads them. */
 static struct {
     pthread_mutex_t lock;
-    int loaded; /* atomic */
-    known_file_t files[CONFIG_NUM_FILES];
+    int loaded; /* atomic; the files were searched and read */
+    known_file_t files[CONFIG_NUM_FILES]; /* highest priority last */
     unsigned count;
 } standard = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* A file that a caller named, with its attributes when it was read. */
+/* A file that a caller named (config_app_file_get). */
 typedef struct {
     ucs_list_link_t list;
     config_file_t *file;
-    struct stat stamp;
-    unsigned users;
-    int is_stale; /* replaced by a newer version, or deleted */
+    struct stat stamp; /* attributes of the file when it was read */
+    unsigned users;    /* references that were not released by
+                        * config_app_file_put */
+    int is_stale;      /* the file has changed since, or its contents must be
+                        * dropped: not returned again, freed with the last
+                        * reference */
 } app_file_t;
 
 static struct {
@@ -74,8 +77,10 @@ static int file_is_trusted(const char *path, const struct stat *st)
     return 1;
 }
 
-/* Opens a file. Returns -1 if there is no file, or it may not be read; the
- * latter is logged if the caller named the file. */
+/* Opens a file and stores its attributes in *st. Returns -1 if the file does
+ * not exist, cannot be opened, is not a regular file, or is a standard file and
+ * not trusted. Warns about these cases, except a file that does not exist, and
+ * a standard file that this user may not read. */
 static int file_open(const char *path, int is_standard, struct stat *st)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -156,8 +161,10 @@ void config_file_each(const config_file_t *file, config_setting_visit_t visit,
 
 /* ---- the standard files ---- */
 
-/* The home folder may also be the current folder. Its ucx.conf then has the
- * priority of the current folder, which is the higher one. */
+/* If the file was already read from another folder, moves it to the end of the
+ * array and returns 1. Two standard folders may be the same: if $HOME is the
+ * current folder, its ucx.conf gets the higher priority, that of the current
+ * folder. */
 static int standard_move_last(const struct stat *st)
 {
     known_file_t moved;

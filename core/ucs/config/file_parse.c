@@ -27,13 +27,15 @@
 
 typedef struct {
     config_file_t *file;
-    const char *next; /* position in the text */
-    unsigned line;    /* first line of the logical line (lines may be
-                       * continued) */
-    unsigned num_lines;
-    unsigned section;
-    char *title; /* of the section; NULL before the first one */
-    int is_out;  /* the section is skipped: its conditions are false */
+    const char *next;   /* start of the next line of the text */
+    unsigned line;      /* number of the line that is being parsed; of its first
+                         * line, if it is continued by \ */
+    unsigned num_lines; /* number of lines before `next` */
+    unsigned section;   /* number of the current section, from 1; 0: before the
+                         * first one */
+    char *title;        /* title of that section; NULL before the first one */
+    int is_out; /* the rest of the section is skipped, because one of its
+                 * conditions is false or unknown */
 } parser_t;
 
 static void setting_free(config_setting_t *setting)
@@ -90,8 +92,8 @@ static ucs_status_t add_setting(parser_t *parser, char *name, char *text)
     return UCS_OK;
 }
 
-/* Skips the rest of the section and removes the settings that it has made so
- * far. */
+/* Removes the settings of the current section from the file, and marks the rest
+ * of the section to be skipped. */
 static void drop_section(parser_t *parser)
 {
     ucs_list_link_t *settings = &parser->file->settings;
@@ -109,7 +111,8 @@ static void drop_section(parser_t *parser)
 
 /* ---- values ---- */
 
-/* Length of an unquoted value, which ends before a comment. */
+/* Returns the length of an unquoted value: up to a comment or the end. A
+ * comment begins with # or ; at the start or after a blank. */
 static size_t plain_length(const char *text)
 {
     size_t i;
@@ -196,8 +199,8 @@ static void check_condition(parser_t *parser, const char *name,
     drop_section(parser);
 }
 
-/* Warns about a name that is not a UCX variable, in a line before the first
- * section. There it cannot be a condition. */
+/* Warns about a name that is not a UCX variable. Called for lines before the
+ * first section only: in a section, such a name is a condition. */
 static void report_name(const parser_t *parser, const char *name)
 {
     static const char export_word[] = "export ";

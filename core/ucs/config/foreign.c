@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Variables and transports of other UCX implementations that have no effect in
- * this one. Setting such a variable is not a mistake, so there is no warning.
- * The names are in foreign.txt.
+ * Searches the names of variables and transports that only other
+ * implementations of UCX have (foreign.txt). Users share settings between
+ * implementations, so such a variable is logged at level info, not as a
+ * warning.
  */
 #include "ucs/config/foreign.h"
 
@@ -10,8 +11,9 @@
 
 #include "ucs/config/internal.h"
 
-/* Returns whether the reason of the entry is that no plugin with this prefix is
- * installed. */
+/* Returns whether the entry stands for all variables with this prefix
+ * ("PREFIX*"). The reason in such an entry is that no plugin with this prefix
+ * is installed, which is wrong if the plugin is loaded. */
 static int is_about(const config_foreign_t *foreign, const char *prefix)
 {
     size_t length = strlen(prefix);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Variables and transports that only other implementations of UCX have, and why
- * they have no effect here. foreign.py generates the entries of this table from
- * foreign.txt; only foreign.c uses the table. */
+/* Names of variables and transports that other implementations of UCX have, but
+ * this one does not. foreign.py generates the table from foreign.txt; only
+ * foreign.c uses the table. */
 #ifndef UCS_CONFIG_FOREIGN_H
 #define UCS_CONFIG_FOREIGN_H
 
 typedef enum {
-    CONFIG_FOREIGN_VARIABLE,  /* without UCX_; may end in * */
-    CONFIG_FOREIGN_TRANSPORT, /* a word of a transport list */
+    CONFIG_FOREIGN_VARIABLE,  /* the name is without UCX_; a * at its end stands
+                               * for any characters */
+    CONFIG_FOREIGN_TRANSPORT, /* the name is a word of a transport list */
 } config_foreign_kind_t;
 
 typedef struct {
@@ -17,7 +18,7 @@ typedef struct {
                          * transport: what the word means */
 } config_foreign_t;
 
-/* The last entry has the name NULL. */
+/* Terminated by an entry whose name is NULL. */
 extern const config_foreign_t config_foreign[]
     __attribute__((visibility("hidden")));
 

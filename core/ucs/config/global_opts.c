@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The options of the services themselves, read when the library is loaded. */
+/* The options of this library (log, signal mode, warnings), read when it is
+ * loaded. */
 #include "ucs/config/config.h"
 
 #include "ucs/debug/log.h"
@@ -39,8 +40,8 @@ static const ucs_config_field_t global_fields[] = {
 UCS_CONFIG_DEFINE_TABLE(global_table, "UCX services", "", global_fields,
                         ucs_global_opts_t)
 
-/* If a value is invalid, ucs_config_read() has reported it, and the defaults
- * are used. */
+/* Reads the options. If a value is invalid, ucs_config_read() logs it, and all
+ * options get their defaults. */
 static void UCS_F_CTOR global_opts_at_load(void)
 {
     ucs_global_opts_t opts;

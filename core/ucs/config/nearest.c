@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Finds the most similar word. */
+/* Finds the known word that is most similar to a misspelt one. */
 #include "ucs/config/config.h"
 
 #include <ctype.h>
@@ -14,9 +14,9 @@ static int lower(char c)
     return tolower((unsigned char)c);
 }
 
-/* The usual dynamic programming over the prefixes of both words. Three rows of
- * the matrix are kept, because a swap of neighbouring letters refers to the row
- * before the previous row. */
+/* Damerau-Levenshtein distance by dynamic programming over the prefixes of both
+ * words. Three rows of the matrix are kept, because a swap of neighbouring
+ * letters refers to the row before the previous row. */
 unsigned ucs_config_edit_distance(const char *a, const char *b, unsigned limit)
 {
     unsigned rows[3][NEAREST_WORD_MAX + 1];
@@ -54,8 +54,8 @@ unsigned ucs_config_edit_distance(const char *a, const char *b, unsigned limit)
     return ucs_min(prev[length_b], limit + 1);
 }
 
-/* The limit is small for short words, since any two short words differ in few
- * letters. */
+/* The limit grows with the length, from 1 to 4: any two short words differ in
+ * few letters, so a larger limit would match unrelated words. */
 unsigned ucs_config_slips(const char *word)
 {
     size_t length = strlen(word);

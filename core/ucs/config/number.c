@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Types of plain numbers, and functions on numbers for the other types. */
+/* Types of options for numbers without a unit, and functions on numbers for the
+ * other types. */
 #include "ucs/config/internal.h"
 
 #include <errno.h>
@@ -12,8 +13,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* The application's locale may use a decimal comma; variables always use a
- * point. */
+/* Returns the locale "C". The application's locale may use a decimal comma;
+ * variables always use a point. */
 static locale_t c_locale(void)
 {
     static locale_t locale; /* atomic */
@@ -95,7 +96,8 @@ char *config_strndup_trim(const char *text, size_t length)
     return strndup(text, length);
 }
 
-/* An integer in base 10, or 16 after 0x; never octal. */
+/* Parses an integer in base 10, or 16 after "0x". Leading zeros do not mean
+ * octal. */
 static ucs_status_t parse_long(const char *text, long min, long max,
                                long *value_p)
 {

@@ -10,19 +10,23 @@
 #include "ucs/debug/log.h"
 #include "ucs/sys/sys.h"
 
-/* Location of an option's text, for messages. */
+/* Where the text of an option was found, for messages. */
 typedef struct {
-    char name[CONFIG_NAME_MAX * 2];
-    char where[CONFIG_WHERE_MAX];
+    char name[CONFIG_NAME_MAX * 2]; /* full name of the variable */
+    char where[CONFIG_WHERE_MAX];   /* "path:line", or a description such as "in
+                                     * the environment" */
 } config_origin_t;
 
+/* Arguments and state of a read of all options of a table. */
 typedef struct {
     const ucs_config_table_t *table;
     const ucs_config_source_t *source;
     const config_file_t *file; /* contents of source->filename; NULL: none */
-    int defaults_only;
-    unsigned done; /* number of options set, to undo after a failure */
-    unsigned undo;
+    int defaults_only;         /* search no text, use the defaults */
+    unsigned done;             /* number of options set so far; after a failure,
+                                * undo_visit releases that many */
+    unsigned undo;             /* number of options that undo_visit has
+                                * released */
 } config_read_t;
 
 static const ucs_config_source_t no_source;
@@ -33,8 +37,8 @@ static void origin_set(config_origin_t *origin, const char *where)
     ucs_strncpy_zero(origin->where, where, sizeof(origin->where));
 }
 
-/* Concatenates three texts into the name of an option. Not snprintf(): ucp_init()
- * makes hundreds of names. */
+/* Concatenates three texts into the name of an option. snprintf() is slower,
+ * and ucp_init() builds hundreds of names. */
 static void name_join(char name[CONFIG_NAME_MAX * 2], const char *first,
                       const char *second, const char *third)
 {
@@ -136,8 +140,8 @@ static const char *find_text(const ucs_config_source_t *source,
     return text;
 }
 
-/* Searches by the name of the option, then by its alternative name, if any.
- * Stores the alternative name at the end of item->name. */
+/* Searches by the name of the option, then by its alternative name, if any. The
+ * alternative name has the same prefixes of the table and of sub-tables. */
 static const char *find_names(const config_read_t *read,
                               const config_item_t *item, const char *prefix,
                               config_origin_t *origin)
@@ -332,9 +336,10 @@ ucs_status_t ucs_config_read_defaults(const ucs_config_table_t *table,
 
 typedef struct {
     const char *name; /* as passed by the caller */
-    const char *tail; /* without UCX_ and the table's prefix; may be NULL */
-    config_item_t found;
-    char found_name[CONFIG_NAME_MAX];
+    const char *tail; /* the same name without UCX_ and the table's prefix; NULL
+                       * if it has neither */
+    config_item_t found; /* the option that has one of these names */
+    char found_name[CONFIG_NAME_MAX]; /* to which found.name points */
 } config_search_t;
 
 static ucs_status_t search_visit(const config_item_t *item, void *arg)
@@ -442,7 +447,8 @@ ucs_status_t ucs_config_get(const ucs_config_table_t *table, const void *opts,
 typedef struct {
     char *dest;
     const char *src;
-    config_read_t progress; /* for undo_visit */
+    config_read_t progress; /* argument of undo_visit after a failure; only
+                             * `done` and `undo` are used */
 } config_clone_t;
 
 static ucs_status_t clone_visit(const config_item_t *item, void *arg)
@@ -468,7 +474,7 @@ ucs_status_t ucs_config_clone(const ucs_config_table_t *table, void *dest,
     config_clone_t clone = {.dest = dest, .src = src};
     ucs_status_t status;
 
-    memcpy(dest, src, table->size); /* members that are not options */
+    memcpy(dest, src, table->size); /* for the members that are not options */
     status = config_walk(table->fields, dest, clone_visit, &clone);
     if (status != UCS_OK) {
         config_walk(table->fields, dest, undo_visit, &clone.progress);
@@ -492,7 +498,7 @@ void ucs_config_release(const ucs_config_table_t *table, void *opts)
     config_walk(table->fields, opts, release_visit, NULL);
 }
 
-/* ---- the two types that only options.c understands ---- */
+/* ---- types without a value: sub-tables and deprecated options ---- */
 
 static ucs_status_t nothing_parse(const char *text, void *dest, const void *arg,
                                   char *why)

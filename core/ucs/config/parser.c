@@ -13,7 +13,7 @@
 #define PARSER_NAME_MAX 256
 #define PARSER_TEXT_MAX 1024
 
-/* Set by ucs_config_help_table, for field_is_table. */
+/* Set by ucs_config_help_table, read by field_is_table. */
 static __thread int help_of_table;
 
 void ucs_config_help_table(char *buf, size_t max, const void *arg)
@@ -39,12 +39,12 @@ static int field_is_table(const ucs_config_field_t *field)
     return help_of_table;
 }
 
-/* ---- walking through the options of a table, those of inner tables too ---- */
+/* ---- walking through the options of a table and of inner tables ---- */
 
 typedef struct {
     const ucs_config_field_t *field;
     const char *name; /* including the names of outer tables */
-    char *value;
+    char *value;      /* in the program's options structure */
 } option_t;
 
 /* The walk stops when a callback returns anything but UCS_OK, and returns that
@@ -97,6 +97,8 @@ static ucs_status_t walk_table(const ucs_config_field_t *fields,
 
 /* ---- defaults, copies, release ---- */
 
+/* Releases the values of the fields before `end`, or of all fields if `end` is
+ * NULL. */
 static void release_fields(char *opts, const ucs_config_field_t *fields,
                            const ucs_config_field_t *end)
 {
@@ -256,10 +258,11 @@ static ucs_status_t option_set(const option_t *option, const char *text,
 }
 
 typedef struct {
-    const char *name;
-    const char *tail; /* without the prefix; may be NULL */
-    const char *text;
-    int found;
+    const char *name; /* as passed by the caller */
+    const char *tail; /* `name` without the prefix; NULL if it does not begin
+                       * with the prefix */
+    const char *text; /* new value */
+    int found;        /* an option with one of these names exists */
 } set_t;
 
 static ucs_status_t set_visit(const option_t *option, void *arg)
@@ -293,11 +296,13 @@ ucs_status_t ucs_config_parser_set_value(void *opts, ucs_config_field_t *fields,
 /* ---- variables ---- */
 
 typedef struct {
-    const char *prefixes[2]; /* "APP_UCC_" (may be NULL), and "UCC_" */
-    const char *table_prefix;
-    int ignore_errors;
+    const char *prefixes[2];  /* e.g. "APP_UCC_" and "UCC_"; NULL: none */
+    const char *table_prefix; /* follows them in the names */
+    int ignore_errors;        /* keep the default if a text is invalid */
 } env_t;
 
+/* Searches the option with each prefix and the table's prefix, then with each
+ * prefix alone, and sets it to the first text found. */
 static ucs_status_t env_visit(const option_t *option, void *arg)
 {
     const env_t *env = arg;

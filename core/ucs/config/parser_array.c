@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Comma-separated lists of values of one type. */
+/* Options of programs (<ucs/config/parser.h>) whose value is a comma-separated
+ * list of values of one type. */
 #include <ucs/config/parser.h>
 
 #include <stdlib.h>
@@ -7,7 +8,8 @@
 
 #include "ucs/sys/sys.h"
 
-/* Generic layout of an array field; see UCS_CONFIG_ARRAY_FIELD. */
+/* Layout of every list in a program's options structure
+ * (UCS_CONFIG_ARRAY_FIELD); `data` is the array of elements. */
 typedef UCS_CONFIG_ARRAY_FIELD(char, data) array_t;
 
 static void array_release(array_t *array, const ucs_config_array_t *type)
@@ -23,6 +25,7 @@ static void array_release(array_t *array, const ucs_config_array_t *type)
     memset(array, 0, sizeof(*array));
 }
 
+/* Makes an empty list with space for `count` elements. */
 static ucs_status_t array_alloc(array_t *array, const ucs_config_array_t *type,
                                 size_t count)
 {
@@ -31,7 +34,8 @@ static ucs_status_t array_alloc(array_t *array, const ucs_config_array_t *type,
     return (array->data == NULL) ? UCS_ERR_NO_MEMORY : UCS_OK;
 }
 
-/* Adds the elements of a text, which is modified. */
+/* Adds the elements of `text`, which strtok_r() modifies. Returns 0 for an
+ * invalid element. */
 static int array_read(array_t *array, const ucs_config_array_t *type,
                       char *text)
 {
@@ -56,8 +60,8 @@ int ucs_config_sscanf_array(const char *buf, void *dest, const void *arg)
     char *text    = strdup(buf);
     int done;
 
-    /* upper limit of the number of elements: each has at least one character
-     * and a separator */
+    /* length / 2 + 1 elements are enough: each has at least one character, and
+     * a separator after it except the last */
     if ((text == NULL) || (array_alloc(dest, arg, length / 2 + 1) != UCS_OK)) {
         free(text);
         return 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Types of values for tables of programs (<ucs/config/parser.h>), based on the
- * library's own types. Both APIs define a field structure of the same name with
- * different layouts, so this file uses functions only.
+ * library's own types (ucs/config/config.h). Both headers define a structure
+ * ucs_config_field_t, with different layouts. This file includes only the
+ * functions of the first (<ucs/config/parser_func.h>).
  */
 #include <ucs/config/parser_func.h>
 
@@ -66,7 +67,7 @@ DEFINE_TEXT(time, NULL)
 DEFINE_TEXT(bw, NULL)
 DEFINE_TEXT(allow_list, NULL)
 
-/* The library's bitmaps have 64 bits. */
+/* A bitmap of a program is an unsigned, one of the library a uint64_t. */
 int ucs_config_sscanf_bitmap(const char *buf, void *dest, const void *arg)
 {
     uint64_t bits;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Prints configurations as text that can be read as a file. */
+/* Prints configurations in the syntax of ucx.conf. */
 #include "ucs/config/internal.h"
 
 #include <stdlib.h>
@@ -43,7 +43,8 @@ static void print_doc(FILE *stream, const config_item_t *item,
     fprintf(stream, "#\n");
 }
 
-/* Returns whether the value has the same text as the default. */
+/* Returns whether the value, printed as `text`, has the same text as the
+ * default. */
 static int is_default(const config_item_t *item, const char *text)
 {
     const ucs_config_field_t *field = item->field;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All tables of the process, and unknown variables. */
+/* The registered tables of the process, and warnings about variables that no
+ * table has. */
 #include "ucs/config/internal.h"
 
 #include <pthread.h>
@@ -16,8 +17,9 @@ extern char **environ;
 
 static struct {
     pthread_mutex_t lock;
-    ucs_list_link_t tables;
-    ucs_config_names_array_t warned; /* names that were reported */
+    ucs_list_link_t tables;          /* sorted by title */
+    ucs_config_names_array_t warned; /* full names of variables about which a
+                                      * warning was logged */
 } registry = {
     .lock   = PTHREAD_MUTEX_INITIALIZER,
     .tables = UCS_LIST_INITIALIZER(&registry.tables),
@@ -79,24 +81,28 @@ static void UCS_F_DTOR registry_at_unload(void)
 /* Search for one name: whether it is known, and otherwise the most similar
  * known name. */
 typedef struct {
-    const char *name; /* without UCX_ */
+    const char *name; /* the name to search, without UCX_ */
     int is_known;
-    unsigned best;
-    char nearest[CONFIG_NAME_MAX * 2];
-    const char *prefix; /* prefix of the current table */
-    const char *owner;  /* prefix of the plugin to which the name belongs, or
-                         * NULL */
-    int owner_is_here;  /* the plugin has registered its tables */
+    unsigned best; /* edit distance of `nearest`; while there is none, one
+                    * more than the largest accepted distance */
+    char nearest[CONFIG_NAME_MAX * 2]; /* most similar known name; "": none */
+    const char *prefix; /* prefix of the names that are being compared */
+    const char *owner;  /* the known prefix (of a plugin's variables) with which
+                         * `name` begins, or NULL */
+    int owner_is_here;  /* a table with that prefix is registered, because the
+                         * plugin is loaded */
 } known_t;
 
+/* Arguments and results of ucs_config_warn_unknown(). */
 typedef struct {
     const char *app_prefix;
     const char *const *known_prefixes;
     const char *const *known_names;
-    ucs_string_buffer_t text;
-    unsigned count;
+    ucs_string_buffer_t text; /* the unknown names, for one warning */
+    unsigned count;           /* number of names in `text` */
 } unknown_t;
 
+/* Compares the name with a known name, and updates the result. */
 static void known_compare(known_t *known, const char *candidate)
 {
     unsigned distance;
@@ -151,8 +157,8 @@ static void known_in_table(const ucs_config_table_t *table, void *arg)
     }
 }
 
-/* Returns whether the name is known. The options of a plugin that is not loaded
- * cannot be checked, so all names with its prefix are accepted. */
+/* Returns whether the name is known. Names with the prefix of a plugin that is
+ * not loaded are accepted, because its tables are not registered. */
 static int known_ask(known_t *known, const unknown_t *unknown)
 {
     const char *const *p;
@@ -172,7 +178,7 @@ static int known_ask(known_t *known, const unknown_t *unknown)
     return known->is_known || ((known->owner != NULL) && !known->owner_is_here);
 }
 
-/* Returns 0 if the name was reported before. */
+/* Returns 0 if an earlier call had the same name. */
 int config_warned_add(const char *full_name)
 {
     int is_new = 0;
@@ -213,8 +219,8 @@ static const char *own_name(const unknown_t *unknown, const char *full_name)
                ours + strlen(UCS_CONFIG_ENV_PREFIX);
 }
 
-/* Warns about an unknown name. "where" is its location in a file, or NULL for
- * the environment. */
+/* Checks a variable. If its name is unknown, adds the name to the text of the
+ * warning. `where` is the location as text; NULL: the environment. */
 static void unknown_check(const char *full_name, const char *where, void *arg)
 {
     known_t known      = {.name = NULL};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Types of numbers with units: sizes, times and bandwidths. */
+/* Types of options for numbers with units: sizes, times and bandwidths. */
 #include "ucs/config/internal.h"
 
 #include <ctype.h>
@@ -17,7 +17,8 @@
  * in UCX. */
 static const char unit_letters[] = "KMGTPE";
 
-/* Exponent of 2 of a unit letter; 0 for any other letter. */
+/* Returns the exponent of 2 for a unit letter (10 for K); 0 for any other
+ * character. */
 static unsigned unit_shift(char letter)
 {
     const char *p = (letter == '\0') ? NULL :
@@ -31,7 +32,8 @@ static int is_infinity(const char *text)
     return !strcasecmp(text, "inf") || !strcasecmp(text, "infinity");
 }
 
-/* "4k", "4kb", "64", "64b", "1.5m" */
+/* Parses a size in bytes, such as "4k", "4kb", "64", "64b" or "1.5m", "inf" or
+ * "auto". */
 ucs_status_t ucs_str_to_memunits(const char *text, void *dest)
 {
     size_t *value_p = dest;
@@ -170,7 +172,8 @@ static const struct {
     {"ns", 1e-9}, {"m", 60}, {"h", 3600},
 };
 
-/* Parses a time: infinity for "inf", negative for "auto". */
+/* Parses a time to seconds. *value_p is INFINITY for "inf", and
+ * UCS_CONFIG_DBL_AUTO, a negative number, for "auto". */
 static ucs_status_t parse_seconds(const char *text, double *value_p)
 {
     const char *end;
@@ -286,7 +289,8 @@ static void time_units_print(char *buf, size_t max, const void *src,
 
 /* ---- bandwidths ---- */
 
-/* "10GBs", "100Gbps", "1.5MB/s": B is bytes, b is bits */
+/* Parses a bandwidth such as "10GBs", "100Gbps" or "1.5MB/s" to bytes per
+ * second. "B" stands for bytes, "b" for bits. */
 static ucs_status_t bw_parse(const char *text, void *dest, const void *arg,
                              char *why)
 {

@@ -9,10 +9,15 @@
 #include "ucs/sys/sys.h"
 
 typedef struct {
-    char name[CONFIG_NAME_MAX];
+    char name[CONFIG_NAME_MAX]; /* of the current option, with the prefixes of
+                                 * sub-tables */
     config_visit_t visit;
     void *arg;
 } walk_t;
+
+/* Visits the fields. `length`: number of characters of walk->name that are the
+ * prefixes of the enclosing sub-tables. `scope`: the innermost of these
+ * sub-tables, or NULL. */
 
 static ucs_status_t walk_fields(walk_t *walk, const ucs_config_field_t *fields,
                                 char *opts, size_t length,
@@ -74,7 +79,8 @@ int config_item_is_called(const config_item_t *item, const char *name)
            !strcmp(item->field->also, name + inner);
 }
 
-/* Finds NAME in "A=1;NAME=2". */
+/* Finds `name` in a list such as "A=1;NAME=2" and copies its value to `buf`.
+ * Returns 0 if the list does not contain it. */
 static int scope_find(const char *list, const char *name, char *buf, size_t max)
 {
     size_t name_length = strlen(name);
@@ -99,8 +105,8 @@ const char *config_default(const config_item_t *item, char *buf, size_t max)
     const char *text = item->field->dfl_value;
     const config_scope_t *scope;
 
-    /* a default set by an outer table takes precedence over those of inner
-     * tables */
+    /* from the innermost to the outermost sub-table: the outermost one that has
+     * a default for this option takes precedence */
     for (scope = item->scope; scope != NULL; scope = scope->up) {
         if ((scope->dfl != NULL) &&
             scope_find(scope->dfl, item->name + scope->name_offset, buf, max)) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Types of words: booleans, enumerations, strings and lists of them. */
+/* Types of options whose values are words: booleans, enumerations, bitmaps,
+ * strings, and lists of strings. */
 #include "ucs/config/internal.h"
 
 #include <stdio.h>
@@ -11,7 +12,8 @@
 
 typedef const char *const *names_t;
 
-/* All spellings of one value. The first is used for printing. */
+/* All spellings of one value; the first one is printed. A table of values ends
+ * with an entry without spellings. */
 typedef struct {
     int value;
     const char *words[6];
@@ -172,7 +174,8 @@ static void enum_describe(char *buf, size_t max, const void *arg)
 }
 
 /* Returns the next element of a comma-separated list, without surrounding
- * blanks, or NULL at the end. */
+ * blanks, or NULL at the end. The element has *length_p characters and may be
+ * empty. *list advances to the rest of the list. */
 static const char *list_next(const char **list, size_t *length_p)
 {
     const char *part = *list;

@@ -16,38 +16,43 @@
 #include "ucs/debug/assert.h"
 #include "ucs/sys/math.h"
 
-/* Ids of slow-path callbacks have this bit. The number in the other bits is
- * reused only after half a billion other ids. */
+/* Ids of callbacks on the slow path have this bit. The other bits are a
+ * counter, so that the id of a removed callback is not reused soon. */
 #define SLOW_ID_FLAG (1 << 29)
 #define SLOW_ID_MASK (SLOW_ID_FLAG - 1)
 
+/* A callback on the slow path. */
 typedef struct {
-    ucs_list_link_t list; /* in the list until removed */
+    ucs_list_link_t list; /* link in ucs_callbackq_priv::slow */
     ucs_callback_t cb;
     void *arg;
-    unsigned flags;
+    unsigned flags; /* UCS_CALLBACKQ_FLAG_* */
     int id;
-    unsigned round;   /* the last dispatch that visited it */
-    unsigned waiters; /* threads that wait for a running call */
-    int is_running;
-    int is_removed; /* removed from the list */
-    pthread_t runner;
+    unsigned round;   /* number of the last dispatch that has visited this
+                       * element */
+    unsigned waiters; /* number of threads that wait until is_running is 0 */
+    int is_running;   /* thread `runner` is in the callback */
+    int is_removed;   /* not in the list any more; freed when no thread uses
+                       * it */
+    pthread_t runner; /* valid while is_running */
 } slow_elem_t;
 
 struct ucs_callbackq_priv {
-    unsigned count;    /* fast callbacks */
-    unsigned reserved; /* places reserved for add_reserved */
-    unsigned capacity;
-    int *ids;                    /* id of each fast callback */
-    ucs_ptr_array_t index_by_id; /* index, shifted to be even */
+    unsigned count;    /* number of callbacks on the fast path */
+    unsigned reserved; /* ucs_callbackq_reserve() minus unreserve() calls */
+    unsigned capacity; /* number of callbacks for which `fast` and `ids` have
+                        * space */
+    int *ids;          /* ids of the callbacks, in the order of `fast` */
+    ucs_ptr_array_t index_by_id; /* index in `fast` of the callback with an id;
+                                  * times 2, because entries must be even */
 
-    pthread_mutex_t lock; /* protects everything below, and changes of
-                           * slow_count */
-    pthread_cond_t done;
-    ucs_list_link_t slow;
-    ucs_hash_t slow_by_id;
-    int next_slow_id;
-    unsigned round;
+    pthread_mutex_t lock;  /* protects the members below, and changes of
+                            * slow_count */
+    pthread_cond_t done;   /* signalled when a callback with waiters returns */
+    ucs_list_link_t slow;  /* slow_elem_t */
+    ucs_hash_t slow_by_id; /* the same elements by their id */
+    int next_slow_id;      /* counter for the id of the next element */
+    unsigned round;        /* number of dispatches of the slow path so far */
 };
 
 static void *index_to_ptr(unsigned index)
@@ -60,8 +65,8 @@ static unsigned ptr_to_index(void *ptr)
     return (unsigned)((uintptr_t)ptr >> 1);
 }
 
-/* Allocates memory for one callback more than the existing and the reserved
- * ones. */
+/* Allocates memory, so that there is space for one callback in addition to
+ * `count` and `reserved`. */
 static ucs_status_t callbackq_grow(ucs_callbackq_t *cbq)
 {
     struct ucs_callbackq_priv *priv = cbq->priv;
@@ -154,8 +159,9 @@ int ucs_callbackq_add_reserved(ucs_callbackq_t *cbq, ucs_callback_t cb,
     return (int)id;
 }
 
-/* The last callback moves to the place of the removed one. During a dispatch
- * the moved callback may be skipped once. */
+/* Moves the last callback of the array to the place of the removed one. If a
+ * dispatch is running and has passed that place, the moved callback is not
+ * called in this dispatch. */
 void ucs_callbackq_remove(ucs_callbackq_t *cbq, int id)
 {
     struct ucs_callbackq_priv *priv = cbq->priv;
@@ -184,8 +190,8 @@ void ucs_callbackq_remove(ucs_callbackq_t *cbq, int id)
     ucs_ptr_array_remove(&priv->index_by_id, (unsigned)id);
 }
 
-/* Once the lock is dropped, the element may be called, removed and freed, so
- * its id is kept in a variable. */
+/* Keeps the id in a variable: after the lock is released, another thread may
+ * call, remove and free the element. */
 int ucs_callbackq_add_safe(ucs_callbackq_t *cbq, ucs_callback_t cb, void *arg,
                            unsigned flags)
 {
@@ -223,7 +229,8 @@ int ucs_callbackq_add_safe(ucs_callbackq_t *cbq, ucs_callback_t cb, void *arg,
     return id;
 }
 
-/* Removes the element from list and hash; under the lock. */
+/* Removes the element from the list and the hash table. The caller holds the
+ * lock. */
 static void slow_unlink(ucs_callbackq_t *cbq, slow_elem_t *elem)
 {
     ucs_list_del(&elem->list);
@@ -279,7 +286,8 @@ void ucs_callbackq_remove_safe(ucs_callbackq_t *cbq, int id)
     pthread_mutex_unlock(&priv->lock);
 }
 
-/* Calls one element; drops the lock during the call. */
+/* Calls the callback of one element. The caller holds the lock, which is
+ * released during the callback. */
 static unsigned slow_call(ucs_callbackq_t *cbq, slow_elem_t *elem)
 {
     struct ucs_callbackq_priv *priv = cbq->priv;
@@ -308,9 +316,10 @@ static unsigned slow_call(ucs_callbackq_t *cbq, slow_elem_t *elem)
     return count;
 }
 
-/* Each dispatch has a number. Visited elements move to the tail, so the
- * dispatch stops when the head is an element that this dispatch, or a nested
- * one, has visited. */
+/* Each dispatch has a number, and stores it in each element that it visits. A
+ * visited element moves to the tail of the list. The dispatch ends when the
+ * element at the head has this number, or a larger one: then this dispatch or a
+ * nested one (a callback may dispatch) has visited all elements. */
 unsigned ucs_callbackq_dispatch_slow(ucs_callbackq_t *cbq)
 {
     struct ucs_callbackq_priv *priv = cbq->priv;

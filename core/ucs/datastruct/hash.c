@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Open addressing with linear probing. At most three quarters of the slots are
- * used, so that a search always finds a free one. Removal shifts later entries
- * back, so there are no tombstones.
+ * Open addressing with linear probing. Fewer than three quarters of the slots
+ * are used, so that a search always ends at a free slot. Removal moves later
+ * entries back into the freed slot, so there are no tombstones.
  */
 #include "ucs/datastruct/hash.h"
 
@@ -137,9 +137,9 @@ void *ucs_hash_del(ucs_hash_t *hash, uint64_t key)
         return NULL;
     }
 
-    /* An entry after the hole may move into the hole unless the slot at which
-     * its search starts is cyclically after the hole and not after the
-     * entry. */
+    /* `hole` is the slot that becomes free, `home` the slot at which the search
+     * for entry i starts. Entry i may move into the hole if the hole is on the
+     * cyclic path from its home to i: a search would stop at the hole. */
     for (i = (hole + 1) & hash->mask; hash->slots[i].value != NULL;
          i = (i + 1) & hash->mask) {
         home = (uint32_t)ucs_hash_mix64(hash->slots[i].key) & hash->mask;

@@ -20,17 +20,18 @@ typedef struct ucs_hash {
     ucs_hash_slot_t *slots;
     uint32_t mask;  /* number of slots minus one */
     uint32_t count; /* slots in use */
-    uint32_t limit; /* grow when count reaches it */
+    uint32_t limit; /* three quarters of the slots: the table grows before
+                     * `count` would reach it */
 } ucs_hash_t;
 
-/** An empty table allocates nothing. */
+/** Initializes an empty table. Allocates nothing. */
 void ucs_hash_init(ucs_hash_t *hash);
 
 /** Frees the table, not the values. */
 void ucs_hash_cleanup(ucs_hash_t *hash);
 
-/** Allocates space, so that the table can hold `count` entries without a
- *  further allocation. */
+/** Allocates slots, so that the table can have `count` entries in total without
+ *  a further allocation. */
 ucs_status_t ucs_hash_reserve(ucs_hash_t *hash, size_t count);
 
 /** Adds a value. UCS_ERR_ALREADY_EXISTS if the key exists; the table is
@@ -43,7 +44,8 @@ ucs_status_t ucs_hash_set(ucs_hash_t *hash, uint64_t key, void *value);
 /** Removes a key. Returns its value, or NULL if the key does not exist. */
 void *ucs_hash_del(ucs_hash_t *hash, uint64_t key);
 
-/* Spreads the bits of a key (finalizer of a 64-bit mixer). */
+/* Mixes the bits of a key, so that keys which differ in a few bits only get
+ * different slots. */
 static UCS_F_ALWAYS_INLINE uint64_t ucs_hash_mix64(uint64_t key)
 {
     key ^= key >> 32;
@@ -104,8 +106,9 @@ static inline void *ucs_hash_next(const ucs_hash_t *hash, uint32_t *iter,
               (__typeof__(_value))ucs_hash_next(_hash, &_ucs_it_##_value, \
                                                 NULL)) != NULL;)
 
-/** Hash of bytes (FNV-1a, then mixed). To hash several ranges, pass the result
- *  of one as the seed of the next. */
+/** Returns a hash of bytes (FNV-1a, then ucs_hash_mix64). To hash several
+ *  ranges of bytes, pass the hash of each range as the seed for the next one;
+ *  the seed for the first one is 0. */
 uint64_t ucs_hash_bytes(const void *data, size_t length, uint64_t seed);
 uint64_t ucs_hash_string(const char *string);
 

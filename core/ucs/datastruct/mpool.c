@@ -13,16 +13,17 @@
 #include "ucs/sys/math.h"
 #include "ucs/sys/sys.h"
 
+/* Maximum number of warnings about objects that were not released. */
 #define MPOOL_LEAKS_SHOWN 8
 
-/* Describes a chunk. Allocated separately from the memory of the chunk, which
- * may be special (registered, on a device) and whose size must stay a round
- * number. */
+/* Describes a chunk. It is allocated separately from the memory of the chunk,
+ * which may be special (registered, or on a device). */
 struct ucs_mpool_chunk {
     struct ucs_mpool_chunk *next;
-    void *memory;
-    char *elems; /* first header */
-    unsigned num_elems;
+    void *memory; /* as allocated, to release it */
+    char *elems;  /* aligned start: array of objects, each after its header
+                   * (ucs_mpool_elem_t) */
+    unsigned num_elems; /* length of that array */
 };
 
 typedef struct ucs_mpool_chunk mpool_chunk_t;
@@ -133,8 +134,9 @@ static void mpool_chunk_free(ucs_mpool_t *mp, mpool_chunk_t *chunk)
     mpool_memory_free(chunk);
 }
 
-/* Adds a chunk with "wanted" objects, or fewer (at least one) if limits require
- * it. */
+/* Adds a chunk with at least `wanted` objects, as far as the maximum number of
+ * objects of the pool permits: fewer if necessary, more if the allocated memory
+ * has space for them. UCS_ERR_NO_RESOURCE if the maximum is reached. */
 static ucs_status_t mpool_grow(ucs_mpool_t *mp, unsigned wanted)
 {
     struct ucs_mpool_data *data = mp->data;
@@ -161,9 +163,9 @@ static ucs_status_t mpool_grow(ucs_mpool_t *mp, unsigned wanted)
         return UCS_ERR_NO_MEMORY;
     }
 
-    size -= data->stride; /* the `stride` that was added is only a margin for
-                           * the overflow check: for the alignment, `alignment`
-                           * bytes are sufficient */
+    /* The stride was added only to check for an overflow; `alignment` bytes are
+     * enough to align the first object. */
+    size -= data->stride;
     status = mpool_chunk_memory(mp, &size, &chunk->memory);
     if (status != UCS_OK) {
         mpool_memory_free(chunk);
@@ -293,7 +295,7 @@ void ucs_mpool_put(void *obj)
     ucs_mpool_put_inline(obj);
 }
 
-/* Makes the address sanitizer report accesses to a released object. */
+/* Makes the address sanitizer report accesses to a free object. */
 void ucs_mpool_poison(ucs_mpool_t *mp, void *obj)
 {
 #ifdef UCS_MPOOL_POISON
@@ -327,7 +329,9 @@ static void mpool_report_leak(ucs_mpool_t *mp, ucs_mpool_elem_t *elem)
              text);
 }
 
-/* Marks all free objects by a NULL owner, to identify those in use. */
+/* Sets `mpool` in the headers of all free objects to NULL, so that the headers
+ * of objects in use are those in which it is not NULL. Empties the list of free
+ * objects. */
 static void mpool_mark_free(ucs_mpool_t *mp)
 {
     ucs_mpool_elem_t *elem, *next;

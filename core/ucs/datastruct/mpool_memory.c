@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory from the C library or from the kernel. A header before the memory
- * identifies its source. */
+/* Memory for pools by malloc() or mmap(). A header before the memory stores
+ * which of them has allocated it. */
 #include "ucs/datastruct/mpool_memory.h"
 
 #include <stdlib.h>
@@ -10,11 +10,14 @@
 #include "ucs/sys/sys.h"
 
 typedef union {
-    size_t mapped; /* bytes of the mapping; 0: malloc */
-    max_align_t align;
+    size_t mapped;     /* bytes of the mapping, including the header; 0: the
+                        * memory is from malloc() */
+    max_align_t align; /* not used; makes the size of the header a multiple of
+                        * the largest alignment */
 } header_t;
 
-/* Maps whole pages of this size; NULL on failure. */
+/* Maps at least `bytes`, rounded up to pages of page_size. Returns NULL on
+ * failure. */
 static header_t *memory_map(size_t bytes, size_t page_size, int map_flags)
 {
     header_t *header;
@@ -47,7 +50,7 @@ void *mpool_memory_alloc(size_t *size_p, unsigned flags)
     header_t *header = NULL;
     size_t bytes;
 
-    /* the limit leaves space for rounding up to pages without an overflow */
+    /* the limit prevents an overflow when the size is rounded up to pages */
     if (ucs_check_add(*size_p, sizeof(*header), &bytes) ||
         (bytes > SIZE_MAX / 2)) {
         return NULL;

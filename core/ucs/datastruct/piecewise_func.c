@@ -30,6 +30,7 @@ void ucs_piecewise_func_cleanup(ucs_piecewise_func_t *pw)
     pw->capacity = 0;
 }
 
+/* Returns the index of the segment that contains size x. */
 static unsigned segment_at(const ucs_piecewise_func_t *pw, size_t x)
 {
     unsigned i = 0;
@@ -107,12 +108,12 @@ double ucs_piecewise_func_apply(const ucs_piecewise_func_t *pw, size_t x)
 /* ---- envelope ---- */
 
 typedef struct {
-    const ucs_piecewise_func_t *const *funcs;
-    const size_t (*ranges)[2];
+    const ucs_piecewise_func_t *const *funcs; /* the candidates; may be NULL */
+    const size_t (*ranges)[2]; /* first and last size of each; NULL: any size */
     unsigned num_funcs;
-    ucs_envelope_entry_t *entries;
-    unsigned count;
-    unsigned capacity;
+    ucs_envelope_entry_t *entries; /* the result so far */
+    unsigned count;                /* number of entries */
+    unsigned capacity;             /* length of the array */
 } envelope_t;
 
 static int compare_sizes(const void *a, const void *b)
@@ -122,8 +123,9 @@ static int compare_sizes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Returns the ends of all intervals on which every candidate is linear, in
- * ascending order. */
+/* Divides all sizes into intervals in which no candidate has a new segment, or
+ * begins or ends to be valid. Returns the ends of these intervals in ascending
+ * order; the last one is SIZE_MAX. */
 static size_t *envelope_breaks(const envelope_t *env, size_t *count_p)
 {
     size_t total = 1, count = 0, kept, i;
@@ -166,7 +168,8 @@ static size_t *envelope_breaks(const envelope_t *env, size_t *count_p)
     return breaks;
 }
 
-/* Returns whether the candidate is valid at x, and if so its line. */
+/* Returns whether candidate `f` is valid at size x. If so, *line receives its
+ * linear function there. */
 static int envelope_line(const envelope_t *env, unsigned f, size_t x,
                          ucs_linear_func_t *line)
 {
@@ -181,8 +184,9 @@ static int envelope_line(const envelope_t *env, unsigned f, size_t x,
     return 1;
 }
 
-/* Returns the cheapest candidate at x; among equal ones, that with the smallest
- * slope. */
+/* Returns the index of the candidate with the smallest value at size x, and its
+ * linear function. Of several such candidates, it is the one with the smallest
+ * slope. Returns UINT_MAX if no candidate is valid. */
 static unsigned envelope_best(const envelope_t *env, size_t x,
                               ucs_linear_func_t *best_line)
 {
@@ -208,9 +212,10 @@ static unsigned envelope_best(const envelope_t *env, size_t x,
     return best;
 }
 
-/* Finds the first size in (x, end] from which another candidate is cheaper than
- * the line, and that candidate. *next_p is SIZE_MAX if there is none. The other
- * candidate has a smaller slope than the line, so a loop that repeats this call
+/* Finds the first size in (x, end] from which a candidate has a smaller value
+ * than the line `from`. Returns the index of the candidate and stores the size
+ * in *next_p; returns UINT_MAX if there is none. The slope of the candidate is
+ * smaller than that of `from`, so the loop in envelope_interval()
  * terminates. */
 static unsigned envelope_cross(const envelope_t *env, size_t x, size_t end,
                                ucs_linear_func_t from, size_t *next_p,
@@ -243,6 +248,8 @@ static unsigned envelope_cross(const envelope_t *env, size_t x, size_t end,
     return found;
 }
 
+/* Adds an entry that ends at `end`. If the last entry has the same index,
+ * extends that entry instead. */
 static ucs_status_t envelope_emit(envelope_t *env, size_t end, unsigned index)
 {
     ucs_envelope_entry_t *larger;
@@ -266,6 +273,8 @@ static ucs_status_t envelope_emit(envelope_t *env, size_t end, unsigned index)
     return UCS_OK;
 }
 
+/* Adds the entries for the sizes from `start` to `end`, between which every
+ * valid candidate is one line. */
 static ucs_status_t envelope_interval(envelope_t *env, size_t start, size_t end)
 {
     ucs_linear_func_t line = UCS_LINEAR_FUNC_ZERO, next_line = line;

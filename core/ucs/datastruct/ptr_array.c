@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arrays of pointers (ptr_array.h): growth, and the list of free places. */
+/* Arrays of pointers (ptr_array.h): growth, and the list of free entries. */
 #include "ucs/datastruct/ptr_array.h"
 
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 
 #define PTR_ARRAY_NONE UINT32_MAX
 
-/* Returns the value of a free place: the encoded index of the next free
- * place. */
+/* Returns the value of a free entry: the encoded index of the next free
+ * entry. */
 static uintptr_t free_place(unsigned next)
 {
     return ((uintptr_t)next << 1) | 1;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Intrusive singly linked FIFO: one pointer per element, elements are added at
- * the head or the tail and removed from the front. An initialized head must not
- * move in memory.
+ * Intrusive singly linked FIFO with one pointer per element. Elements are added
+ * at the tail or the head. The first element, or any element during an
+ * iteration, can be removed. An initialized head must not move in memory,
+ * because `ptail` of an empty queue points into it.
  */
 #ifndef UCS_QUEUE_H
 #define UCS_QUEUE_H
@@ -16,11 +17,14 @@ typedef struct ucs_queue_elem {
 } ucs_queue_elem_t;
 
 typedef struct ucs_queue_head {
-    ucs_queue_elem_t *head;
-    ucs_queue_elem_t **ptail; /* address of the link for the next element */
+    ucs_queue_elem_t *head; /* first element; not valid in an empty queue */
+
+    /* address of `next` of the last element; of `head` in an empty queue */
+    ucs_queue_elem_t **ptail;
 } ucs_queue_head_t;
 
-/* Address of the link to an element, for iterations that remove. */
+/* Position in a queue: address of the pointer to an element, so that the
+ * element can be removed. */
 typedef ucs_queue_elem_t **ucs_queue_iter_t;
 
 static inline void ucs_queue_head_init(ucs_queue_head_t *queue)
@@ -89,7 +93,8 @@ static inline ucs_queue_iter_t ucs_queue_iter_next(ucs_queue_iter_t iter)
     return &(*iter)->next;
 }
 
-/* Removes the element at the iterator, which then refers to the next one. */
+/* Removes the element at `iter`. After that, `iter` is the position of the next
+ * element, or the end. */
 static inline void ucs_queue_del_iter(ucs_queue_head_t *queue,
                                       ucs_queue_iter_t iter)
 {
@@ -100,7 +105,8 @@ static inline void ucs_queue_del_iter(ucs_queue_head_t *queue,
     }
 }
 
-/* Removes an element of the queue by searching for it. */
+/* Searches for an element and removes it. No effect if the queue does not
+ * contain it. */
 static inline void ucs_queue_remove(ucs_queue_head_t *queue,
                                     ucs_queue_elem_t *elem)
 {
@@ -160,8 +166,9 @@ static inline size_t ucs_queue_length(const ucs_queue_head_t *queue)
           1); \
          _ucs_it_##_elem = &(*_ucs_it_##_elem)->next)
 
-/* Iterates; the body advances the iterator: by ucs_queue_del_iter, which
- * removes _elem, or by "_iter = ucs_queue_iter_next(_iter)". */
+/* Iterates. The body must advance the iterator: either by
+ * ucs_queue_del_iter(_queue, _iter), which removes _elem, or by "_iter =
+ * ucs_queue_iter_next(_iter)". */
 #define ucs_queue_for_each_safe(_elem, _iter, _queue, _member) \
     for ((_iter) = ucs_queue_iter_begin(_queue); \
          !ucs_queue_iter_end(_queue, _iter) && \
@@ -169,7 +176,8 @@ static inline size_t ucs_queue_length(const ucs_queue_head_t *queue)
                ucs_container_of(*(_iter), __typeof__(*(_elem)), _member)), \
           1);)
 
-/* Removes elements one by one while _cond, which may use _elem, is true. */
+/* Removes the elements from the front and runs the body for each. Stops at the
+ * first element for which _cond, an expression that may use _elem, is false. */
 #define ucs_queue_for_each_extract(_elem, _queue, _member, _cond) \
     for (; !ucs_queue_is_empty(_queue) && \
            (((_elem) = ucs_container_of((_queue)->head, __typeof__(*(_elem)), \

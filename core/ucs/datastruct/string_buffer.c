@@ -38,8 +38,8 @@ void ucs_string_buffer_reset(ucs_string_buffer_t *strb)
     }
 }
 
-/* Allocates space for `more` characters and a terminating zero, if possible.
- * Returns how many characters fit. */
+/* Grows the buffer, if possible, to append `more` characters and a terminating
+ * zero. Returns how many of the characters fit. */
 static size_t string_buffer_room(ucs_string_buffer_t *strb, size_t more)
 {
     size_t needed   = strb->length + more + 1;

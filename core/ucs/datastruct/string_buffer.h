@@ -10,10 +10,10 @@
 BEGIN_C_DECLS
 
 typedef struct ucs_string_buffer {
-    char *buf;     /* NULL while empty */
-    size_t length; /* without the terminating zero */
-    size_t capacity;
-    int fixed; /* the caller owns the memory */
+    char *buf;       /* zero-terminated; NULL: nothing was allocated yet */
+    size_t length;   /* characters, without the terminating zero */
+    size_t capacity; /* bytes at `buf` */
+    int fixed;       /* `buf` belongs to the caller and does not grow */
 } ucs_string_buffer_t;
 
 #define UCS_STRING_BUFFER_INITIALIZER \
@@ -23,7 +23,8 @@ typedef struct ucs_string_buffer {
 
 void ucs_string_buffer_init(ucs_string_buffer_t *strb);
 
-/** Uses the caller's memory and does not grow. @a capacity > 0 */
+/** Initializes a string in the caller's memory of @a capacity > 0 bytes. A text
+ *  that does not fit is truncated. */
 void ucs_string_buffer_init_fixed(ucs_string_buffer_t *strb, char *buf,
                                   size_t capacity);
 void ucs_string_buffer_cleanup(ucs_string_buffer_t *strb);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Assertions: conditions that only a bug of the library can violate, never
- * input. */
+/* Assertions: conditions that are false only because of a bug in the library.
+ * Invalid input is reported by a status instead. */
 #ifndef UCS_ASSERT_H
 #define UCS_ASSERT_H
 

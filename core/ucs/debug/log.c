@@ -19,7 +19,8 @@
 
 #include "ucs/sys/sys.h"
 
-/* Writes below PIPE_BUF bytes are atomic, also to a pipe. */
+/* A write of at most PIPE_BUF (4096) bytes to a pipe is not interleaved with
+ * writes of other processes. */
 #define LOG_LINE_MAX (UCS_LOG_MESSAGE_MAX + 512)
 #define LOG_PATH_MAX 4096
 
@@ -38,13 +39,17 @@ static const char *const level_tags[] = {
 };
 
 static pthread_mutex_t log_mutex = PTHREAD_MUTEX_INITIALIZER;
-static log_hook_t log_hook;         /* under log_mutex */
-static int log_has_hook;            /* atomic */
-static char log_spec[LOG_PATH_MAX]; /* under log_mutex; "": stderr */
-static int log_fd      = -1;        /* atomic; -1: not open yet */
-static int log_file_fd = -1;        /* under log_mutex; see log_switch */
-/* The process whose id is part of the file's name; 0: the name has none.
- * Atomic. */
+static log_hook_t log_hook;         /* protected by log_mutex */
+static int log_has_hook;            /* atomic; log_hook.func is not NULL */
+static char log_spec[LOG_PATH_MAX]; /* under log_mutex; the output as set by
+                                     * ucs_log_file_set(); "": stderr */
+static int log_fd      = -1;        /* atomic; messages are written to it; -1:
+                                     * not open yet */
+static int log_file_fd = -1;        /* under log_mutex; the descriptor of all
+                                     * log files, see log_switch; -1: no file
+                                     * was opened yet */
+/* Atomic. The process id that is part of the name of the open file; 0 if the
+ * name contains no process id. */
 static pid_t log_pid;
 
 /* Blocks signals while the mutex is held, because a signal handler may log. */
@@ -83,7 +88,8 @@ static void UCS_F_DTOR log_at_unload(void)
     }
 }
 
-/* Opens the file of log_spec, or uses stderr if that fails. */
+/* Returns a descriptor of the output that log_spec names; stderr if a file
+ * cannot be opened. *pid_p receives the value for log_pid. */
 static int log_open(pid_t *pid_p)
 {
     char path[LOG_PATH_MAX];
@@ -124,9 +130,10 @@ static int log_open(pid_t *pid_p)
     return fd;
 }
 
-/* Opens the file of log_spec; under the mutex. All files use the same
- * descriptor number, which is never closed: another thread may be about to
- * write to it. If the number were closed, an unrelated file could get it and
+/* Opens the output that log_spec names. The caller holds the mutex. All log
+ * files use the same descriptor number (log_file_fd). A new file replaces the
+ * old one by dup3(), which never closes the number: another thread may be about
+ * to write to it. If the number were closed, an unrelated file could get it and
  * receive the message. */
 static int log_switch(void)
 {
@@ -149,8 +156,8 @@ static int log_switch(void)
     return fd;
 }
 
-/* Opens the log at the first message, and again in a forked child if the file's
- * name contains the process id. */
+/* Opens the output at the first message of the process, and in a forked child
+ * again if the name of the file contains the process id. */
 static int log_reopen(void)
 {
     sigset_t saved;
@@ -240,8 +247,9 @@ static int log_call_hook(const char *file, unsigned line, const char *function,
            hook.func(hook.arg, file, line, function, level, message);
 }
 
-/* Replaces control characters: the message may contain text from other
- * processes, which must not forge lines or control a terminal. */
+/* Removes newlines at the end, and replaces other control characters except
+ * tabs by '?'. The message may contain text from other processes, which must
+ * not add forged lines to the log or control a terminal. */
 static void log_tame(char *message)
 {
     size_t length = strlen(message);

@@ -17,8 +17,8 @@
 
 BEGIN_C_DECLS
 
-/* Maximum length of a message, without the prefix; longer ones are truncated
- * and end in "...". */
+/* Size of the buffer for a message, without the prefix of the line (time, host,
+ * process and so on). Longer messages are truncated and end in "...". */
 #define UCS_LOG_MESSAGE_MAX 2048
 
 /* Current log level. Read it by ucs_log_level_get. */
@@ -28,8 +28,8 @@ extern unsigned ucs_log_current_level;
 extern const char *ucs_log_level_names[];
 
 /**
- * Receives every enabled message before it is written. Any thread may call it,
- * never under a lock of the logger, and it may log itself.
+ * Receives every enabled message before the message is written. Called by the
+ * thread that logs, without a lock of the logger; the hook may log messages.
  *
  * @return Nonzero to suppress the message.
  */
@@ -51,9 +51,10 @@ static UCS_F_ALWAYS_INLINE int ucs_log_is_enabled(ucs_log_level_t level)
 
 void ucs_log_level_set(ucs_log_level_t level);
 
-/* Sets the output: "stdout", "stderr" or a path in which %p, %h, %e, %u and %t
- * are replaced by process id, host, program, user and time. NULL means stderr.
- * The first message opens the file. */
+/* Sets the output: "stdout", "stderr" or a path, which may begin with "file:"
+ * and in which %p, %h, %e, %u and %t are replaced by process id, host, program,
+ * user and time. NULL means stderr. The next message opens the file if none was
+ * logged before; otherwise this function opens the file. */
 void ucs_log_file_set(const char *spec);
 
 /* Opens a stream to the output of the log, for text that is not a message, such
@@ -64,9 +65,9 @@ FILE *ucs_log_open_stream(void);
  * still call the previous hook. */
 void ucs_log_hook_set(ucs_log_hook_t hook, void *arg);
 
-/* Logs a message of the library if its level is enabled. The function checks
- * the level, which keeps the code of callers small; the arguments are always
- * evaluated. */
+/* Logs a message of the library if its level is enabled. The check is in this
+ * function, not in a macro, which keeps the code of callers small. Therefore
+ * the arguments are evaluated even if the level is disabled. */
 void ucs_log_message(const char *file, unsigned line, const char *function,
                      ucs_log_level_t level, const char *format, ...)
     UCS_F_PRINTF(5, 6) UCS_F_COLD;
@@ -88,13 +89,13 @@ void ucs_log_message(const char *file, unsigned line, const char *function,
     ucs_log_message(__FILE__, __LINE__, __func__, UCS_LOG_LEVEL_DIAG, _fmt, \
                     ##__VA_ARGS__)
 
-/* As ucs_log_dispatch. "component" is printed before the level; NULL stands for
- * "UCX". Plugins pass their names. */
+/* As ucs_log_dispatch() in <ucs/debug/log_def.h>, with a va_list. `component`
+ * is printed before the level: the name of a plugin, or NULL for "UCX". */
 void ucs_log_dispatchv(const char *component, const char *file, unsigned line,
                        const char *function, ucs_log_level_t level,
                        const char *format, va_list ap) UCS_F_PRINTF(6, 0);
 
-/* As ucs_log_dispatch at level fatal, then abort(). */
+/* Logs a message at level fatal, then calls abort(). */
 void ucs_log_fatal(const char *file, unsigned line, const char *function,
                    const char *format, ...)
     UCS_F_PRINTF(4, 5) UCS_F_NORETURN UCS_F_COLD;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Identity of the machine, and random numbers. */
+/* Identifiers of the kernel and its namespaces, and random numbers. */
 #include "ucs/host/guid.h"
 
 #include <errno.h>
@@ -14,11 +14,15 @@
 #include "ucs/time/time.h"
 
 static pthread_mutex_t guid_lock = PTHREAD_MUTEX_INITIALIZER;
-static int guid_known; /* the values are constant when this is set */
+static int guid_known; /* under guid_lock; 1: the values below are final */
+
+/* boot_guid identifies the kernel, see ucs_boot_guid(). machine_guid also
+ * identifies the network and PID namespaces, see ucs_get_system_id(). */
 static uint64_t boot_guid, machine_guid;
 
-/* Two processes see the same inode number of a namespace only if they share it.
- * Without /proc the number is 0 for all. */
+/* Returns a number for the namespace at `path`: its inode number, which is the
+ * same for two processes only if they share the namespace. Returns 0 without
+ * /proc. */
 static uint64_t namespace_id(const char *path)
 {
     struct stat st;
@@ -44,8 +48,7 @@ static void guid_init(void)
         goto out;
     }
 
-    /* if the file boot_id does not exist, the host name identifies the
-     * machine */
+    /* without the file boot_id, the host name identifies the kernel */
     status = ucs_read_file_line("/proc/sys/kernel/random/boot_id", boot_id,
                                 sizeof(boot_id));
     if (status != UCS_OK) {
@@ -83,7 +86,8 @@ uint64_t ucs_generate_uuid(void)
     } while ((bytes < 0) && (errno == EINTR));
 
     if (bytes != (ssize_t)sizeof(value)) {
-        /* a kernel without the system call: distinct, but predictable */
+        /* the kernel does not have getrandom(): compute a number that is unique
+         * but predictable */
         static uint64_t counter;
         uint64_t seed[4] = {
             ucs_get_system_id(),

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * System devices by PCI address, and estimates of the distance between two: by
- * where their paths meet in the PCI tree, or across NUMA nodes.
+ * Numbers for PCI devices, and estimates of the distance between two devices.
+ * The distance depends on whether they are in the same NUMA node, and on the
+ * deepest bridge of the PCI tree that is on the paths to both.
  */
 #include "ucs/host/topo.h"
 
@@ -22,16 +23,17 @@
 
 typedef struct {
     ucs_sys_bus_id_t bus_id;
-    int is_placed; /* the next two members are valid; they are determined on
-                    * demand */
+    int is_placed; /* numa_node and path were determined, at the first use of
+                    * the device */
     int numa_node; /* -1: unknown */
-    char *path;    /* in /sys/devices; NULL: unknown */
-    char *name;    /* set by a plugin, or NULL */
-    char bus_str[UCS_SYS_BUS_ID_STRING_LEN];
+    char *path;    /* real path in /sys/devices; NULL: unknown */
+    char *name; /* for messages, by ucs_topo_sys_device_set_name(), or NULL */
+    char bus_str[UCS_SYS_BUS_ID_STRING_LEN]; /* bus_id as text */
 } topo_device_t;
 
-/* Distances, by the place where the paths of two devices meet. Figures of
- * current PCI hosts. */
+/* Distances (s, bytes/s), with typical figures of current PCI hosts: the same
+ * device; below the same PCI port; below the same root complex; in another NUMA
+ * node or below another root complex. */
 static const ucs_sys_dev_distance_t distance_same   = {0, INFINITY};
 static const ucs_sys_dev_distance_t distance_switch = {100e-9, 30e9};
 static const ucs_sys_dev_distance_t distance_root   = {300e-9, 17e9};
@@ -41,9 +43,11 @@ const ucs_sys_dev_distance_t ucs_sys_dev_distance_default = {0, INFINITY};
 
 static struct {
     pthread_mutex_t lock;
-    unsigned count;
-    topo_device_t devices[UCS_SYS_DEVICE_ID_MAX];
-    ucs_hash_t by_bus_id; /* maps to index + 1 */
+    unsigned count;                               /* number of devices */
+    topo_device_t devices[UCS_SYS_DEVICE_ID_MAX]; /* indexed by the number of
+                                                   * the device */
+    ucs_hash_t by_bus_id; /* key: bus id; value: number of the device plus 1,
+                           * because values cannot be NULL */
 } topo = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void UCS_F_DTOR topo_cleanup(void)
@@ -198,7 +202,8 @@ ucs_status_t ucs_topo_find_device_by_sysfs(const char *path,
         return UCS_ERR_NO_DEVICE;
     }
 
-    /* the innermost directory with the name of a PCI function */
+    /* search the innermost directory whose name is a bus id; names of bus ids
+     * in sysfs have 12 characters */
     while ((slash = strrchr(real, '/')) != NULL) {
         if ((strlen(slash + 1) == 12) &&
             (ucs_sys_bus_id_parse(slash + 1, &bus_id) == UCS_OK)) {
@@ -211,8 +216,9 @@ ucs_status_t ucs_topo_find_device_by_sysfs(const char *path,
     return status;
 }
 
-/* A registered device, or NULL. Entries never change or disappear, except for
- * their name, so the pointer is valid after the lock is released. */
+/* Returns the device with this number, or NULL, after its location was
+ * determined. From then on only its name changes, and devices are never
+ * removed, so the caller may use the pointer without the lock. */
 static topo_device_t *topo_get(ucs_sys_device_t sys_dev)
 {
     topo_device_t *device;
@@ -226,7 +232,8 @@ static topo_device_t *topo_get(ucs_sys_device_t sys_dev)
     return device;
 }
 
-/* Depth of the deepest common directory of two paths. */
+/* Returns the number of leading components that two paths have in common. The
+ * empty component before the first slash counts. */
 static unsigned common_depth(const char *a, const char *b)
 {
     unsigned depth = 0;
@@ -269,9 +276,10 @@ ucs_status_t ucs_topo_get_distance(ucs_sys_device_t device1,
                (a->numa_node != b->numa_node)) {
         *distance = distance_numa;
     } else if ((a->path != NULL) && (b->path != NULL)) {
-        /* "/sys/devices/pci0000:00/<port>/..." : four common components
-         * (counting the one before the first slash) are the same root, five the
-         * same port: functions of one card, or a switch below the port */
+        /* Paths are "/sys/devices/pci0000:00/<port>/...". Four common
+         * components (see common_depth) mean the same root complex. Five mean
+         * the same port: the devices are functions of one card, or below one
+         * switch. */
         switch (common_depth(a->path, b->path)) {
         case 0:
         case 1:

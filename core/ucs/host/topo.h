@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Devices of this host and the distances between them, to select the nearest.
- * Any thread may call these functions.
+ * PCI devices of this host and the distances between them, so that UCP prefers
+ * the devices nearest to each other. A device is known by a number
+ * (ucs_sys_device_t), which is valid in this process only. Any thread may call
+ * these functions.
  */
 #ifndef UCS_TOPO_H
 #define UCS_TOPO_H
@@ -12,35 +14,39 @@
 
 BEGIN_C_DECLS
 
+/* Size of a buffer for ucs_sys_bus_id_str(). */
 #define UCS_SYS_BUS_ID_STRING_LEN 16
 
-/* Cost of the path between two devices. */
+/* Cost of the path between two devices, an estimate. */
 typedef struct ucs_sys_dev_distance {
-    double latency;   /* seconds to add */
-    double bandwidth; /* maximum, bytes per second */
+    double latency;   /* seconds that the path adds to the latency of a
+                       * transfer */
+    double bandwidth; /* maximum that the path permits, bytes per second */
 } ucs_sys_dev_distance_t;
 
-/* The distance of devices whose place is unknown: no latency, unlimited
- * bandwidth. */
+/* The distance if the location of a device is unknown: latency 0 and unlimited
+ * bandwidth, so that the device is not at a disadvantage. */
 extern const ucs_sys_dev_distance_t ucs_sys_dev_distance_default;
 
-/** Returns the number of the device at a bus id. The first call assigns it. */
+/** Returns the number of the device with this bus id. The first call with a bus
+ *  id assigns the next number; it does not check that the device exists. */
 ucs_status_t ucs_topo_find_device_by_bus_id(const ucs_sys_bus_id_t *bus_id,
                                             ucs_sys_device_t *sys_dev_p);
 
-/** Returns the PCI device of a sysfs directory (e.g.
- *  /sys/class/net/eth0/device), or UCS_ERR_NO_DEVICE if there is none. */
+/** Returns the number of the PCI device to which a sysfs directory belongs
+ *  (e.g. /sys/class/net/eth0/device). UCS_ERR_NO_DEVICE if there is none. */
 ucs_status_t ucs_topo_find_device_by_sysfs(const char *path,
                                            ucs_sys_device_t *sys_dev_p);
 
-/** Returns the distance, or the default if the place of either device is
- *  unknown. */
+/** Returns the distance between two devices, or
+ *  ucs_sys_dev_distance_default if the location of either is unknown. */
 ucs_status_t ucs_topo_get_distance(ucs_sys_device_t device1,
                                    ucs_sys_device_t device2,
                                    ucs_sys_dev_distance_t *distance);
 
-/** Returns the distance of a device from the CPUs on which the calling thread
- *  may run. */
+/** Returns the distance between a device and the calling thread: the default if
+ *  the thread may run on a CPU in the device's NUMA node, otherwise the
+ *  distance between NUMA nodes. */
 ucs_status_t ucs_topo_get_distance_to_cpu(ucs_sys_device_t device,
                                           ucs_sys_dev_distance_t *distance);
 
@@ -58,14 +64,14 @@ ucs_status_t ucs_topo_get_device_bus_id(ucs_sys_device_t sys_dev,
 /** Returns the NUMA node of a device, or -1 if it is unknown. */
 int ucs_topo_get_numa_node(ucs_sys_device_t sys_dev);
 
-/** Returns the CPUs in the NUMA node of the device; if unknown, all CPUs of the
- *  process. */
+/** Returns the CPUs in the NUMA node of the device. If the node is unknown,
+ *  returns the CPUs on which the calling thread may run. */
 void ucs_topo_get_local_cpus(ucs_sys_device_t sys_dev, ucs_cpu_set_t *cpus);
 
 unsigned ucs_topo_num_devices(void);
 
-/** Converts between bus ids and text such as "0000:3b:00.0". The parser also
- *  accepts text without the domain. */
+/** Convert between bus ids and text such as "0000:3b:00.0". The parser also
+ *  accepts text without the domain ("3b:00.0"). */
 const char *ucs_sys_bus_id_str(const ucs_sys_bus_id_t *bus_id, char *buf,
                                size_t max);
 ucs_status_t ucs_sys_bus_id_parse(const char *text, ucs_sys_bus_id_t *bus_id);

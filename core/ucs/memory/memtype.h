@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The part of the cache of <ucs/memory/memtype_cache.h> that only the library
- * uses: the memory type of an address, with a fast path for processes that have
- * only host memory, and a function (the detector) that determines the type of
- * memory that is not recorded. */
+/* The memory type of an address: the part of the cache in
+ * <ucs/memory/memtype_cache.h> that only the library uses. The cache contains
+ * ranges that ucs_memtype_cache_update() has recorded. For other memory, a
+ * function (the detector, see below) determines the type. There is a fast path
+ * for processes that have only host memory. */
 #ifndef UCS_MEMORY_MEMTYPE_H
 #define UCS_MEMORY_MEMTYPE_H
 
@@ -21,21 +22,24 @@ static UCS_F_ALWAYS_INLINE int ucs_memtype_is_all_host(void)
                       0);
 }
 
-/** As ucs_memtype_cache_lookup(), but searches for the first byte only: the
- *  result is the type of the block that contains it. *place_p is what the
- *  detector stored, and unchanged if it stored nothing. */
+/** As ucs_memtype_cache_lookup(), but for the byte at `address` only: *info
+ *  describes the block of memory that contains this byte. `size` is only passed
+ *  to the detector. *place_p receives what the detector stores there; it is
+ *  unchanged if the detector stores nothing. */
 ucs_status_t ucs_memtype_find(const void *address, size_t size,
                               ucs_memory_info_t *info, uint32_t *place_p);
 
 /*
- * Pages that were found to be host memory, so that a detector is not called for
- * each message. A page stays host memory until it is unmapped: the code that
- * enables this must report every unmapping. Recording a range removes its
- * pages, and changing the detector removes all pages. An entry is the number of
- * a page, or 0 (no buffer is in the first page). Pages at a distance of a
- * multiple of the table's size share an entry: the table covers 256 MiB of
- * buffers that are used in turn. Untouched parts of the table take no physical
- * memory. With 16 bits, the index is one instruction.
+ * Table of pages that the detector has found to be host memory, so that it is
+ * not called for each message. A page stays host memory until it is unmapped.
+ * Therefore the code that enables the table (ucs_memtype_remember_pages) must
+ * report every unmapping by ucs_memtype_forget_range(). Recording a range
+ * removes its pages, and changing the detector removes all pages. An entry is
+ * the number of a page, or 0: no buffer is in the first page of the address
+ * space. A page uses the entry at (its number modulo the size of the table), so
+ * that the table covers 256 MiB of contiguous buffers. Parts of the table that
+ * are not accessed take no physical memory. The size is 2^16, so that x86
+ * computes the modulo by one instruction (movzwl).
  */
 enum {
     UCS_MEMTYPE_PAGES      = 65536,
@@ -46,10 +50,12 @@ extern uint64_t ucs_memtype_pages[UCS_MEMTYPE_PAGES];
 
 /**
  * Returns whether the page of the address is known to be host memory. Reads one
- * word, in no order with other accesses: the entry alone is the answer, and a
- * thread that gets an address from another thread also sees what that thread has
- * done to the entry. Compilers do not make an atomic load an operand of the
- * comparison: each message would execute one instruction more.
+ * entry with relaxed ordering. That is sufficient: no other data is read
+ * because of the entry, and a thread that gets the address from another thread
+ * also sees the changes that the other thread has made to the entry before. On
+ * x86, inline assembly makes the load an operand of the comparison. Compilers
+ * use a separate instruction for an atomic load, which each message would
+ * execute.
  */
 static UCS_F_ALWAYS_INLINE int ucs_memtype_is_known_host(const void *address)
 {
@@ -70,15 +76,15 @@ static UCS_F_ALWAYS_INLINE int ucs_memtype_is_known_host(const void *address)
  *  and clears it. */
 void ucs_memtype_remember_pages(int enable);
 
-/** Removes the pages that the range touches, even in part, from the table. Any
- *  thread. Takes no lock and allocates nothing. */
+/** Removes all pages that overlap the range from the table. Any thread. Takes
+ *  no lock and allocates nothing. */
 void ucs_memtype_forget_range(const void *address, size_t length);
 
-/** Called for memory that is not recorded, by any thread, also by several at
- *  once. Returns nonzero if it has determined the type. May store in *place_p
- *  where the memory is, in a form that only the code that copies such memory
- *  can interpret; with this value, that code need not query the memory
- *  again. */
+/** The detector: determines the type of memory that is not recorded. Several
+ *  threads may call it at once. Returns nonzero if it has determined the type,
+ *  and then fills *info. May store a value in *place_p that tells where the
+ *  memory is, such as the number of a GPU context. Only the code that copies
+ *  memory of this type interprets the value; it avoids a second query. */
 typedef int (*ucs_memtype_detector_t)(const void *address, size_t size,
                                       ucs_memory_info_t *info,
                                       uint32_t *place_p);

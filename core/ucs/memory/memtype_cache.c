@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Ranges of memory that is not host memory, in a sorted array without overlaps:
- * there are few ranges, and lookups are far more frequent than changes.
+ * Recorded ranges of memory that is not host memory, and pages that are known
+ * to be host memory. The ranges are in a sorted array without overlaps: there
+ * are few ranges, and lookups are far more frequent than changes.
  */
 #include "ucs/memory/memtype.h"
 
@@ -16,23 +17,24 @@ typedef struct {
     uintptr_t end; /* after the last byte */
     ucs_memory_type_t type;
     ucs_sys_device_t sys_dev;
-    uint8_t flags;
+    uint8_t flags; /* as passed to ucs_memtype_cache_update() */
 } range_t;
 
 size_t ucs_memtype_sources;
 uint64_t ucs_memtype_pages[UCS_MEMTYPE_PAGES];
 
+/* Atomic. Whether pages are stored in ucs_memtype_pages. */
 static int remembers_pages;
 
 static struct {
     pthread_rwlock_t lock;
-    range_t *ranges;
+    range_t *ranges; /* in ascending order */
     size_t count;
-    size_t capacity;
+    size_t capacity; /* length of the array */
 } cache = {.lock = PTHREAD_RWLOCK_INITIALIZER};
 
-/* The detector has a lock of its own, because it may record memory that it
- * finds. */
+/* The function that determines types (memtype.h). It is called with this lock
+ * held, not with the lock of the cache, because it may record the memory. */
 static struct {
     pthread_rwlock_t lock;
     ucs_memtype_detector_t func;
@@ -40,16 +42,16 @@ static struct {
 
 /* --- pages known to be host memory --- */
 
-/* Counts the removals from the table of pages. */
+/* Atomic. Number of calls that have removed pages from the table. */
 static uint64_t forgotten;
 
-/* Set when the first entry is stored in the table of pages: before that,
- * removals have nothing to remove. */
+/* Atomic. 1 from the first store to the table of pages. While it is 0, the
+ * table is empty, and forget_all_pages() need not access it. */
 static int has_pages;
 
-/* Removes all entries. Another thread may store an entry after this loop has
- * passed it; that thread then reads the changed count and removes its entry
- * itself (see remember_page). */
+/* Removes all pages from the table. Another thread may store a page in an entry
+ * that the loop has already cleared. That thread then reads the changed count
+ * and removes the page itself (see remember_page). */
 static void forget_all_pages(void)
 {
     size_t i;
@@ -71,7 +73,8 @@ void ucs_memtype_remember_pages(int enable)
     forget_all_pages();
 }
 
-/* A range that is larger than the table contains all of its entries. */
+/* If the range has at least as many pages as the table has entries, its pages
+ * may be in any entry. Then all pages are removed. */
 void ucs_memtype_forget_range(const void *address, size_t length)
 {
     const uintptr_t first = (uintptr_t)address >> UCS_MEMTYPE_PAGE_SHIFT;
@@ -97,15 +100,17 @@ void ucs_memtype_forget_range(const void *address, size_t length)
     }
 }
 
-/* Returns the count of removals; read it before calling the detector. */
+/* Returns the count of removals. The caller of the detector reads it before the
+ * call, and passes it to remember_page(). */
 static uint64_t forgotten_now(void)
 {
     return __atomic_load_n(&forgotten, __ATOMIC_SEQ_CST);
 }
 
-/* Stores a page in the table. Another thread may remove this page after the
- * detector was called. Then either this thread reads the changed count of
- * removals and removes the entry, or the other thread reads the entry and
+/* Stores the page of the address in the table. `forgotten_before`: the count of
+ * removals before the detector was called. Another thread may have unmapped and
+ * removed the page since. Then either this thread reads a changed count and
+ * removes the page again, or the other thread finds the page in the table and
  * removes it. */
 static void remember_page(const void *address, uint64_t forgotten_before)
 {
@@ -124,12 +129,14 @@ static void remember_page(const void *address, uint64_t forgotten_before)
 
 /* --- recorded ranges --- */
 
+/* Adds to ucs_memtype_sources. */
 static void count_source(size_t change)
 {
     __atomic_add_fetch(&ucs_memtype_sources, change, __ATOMIC_RELEASE);
 }
 
-/* Returns the index of the first range that ends after the address. */
+/* Returns the index of the first range that ends after the address;
+ * cache.count if there is none. */
 static size_t search(uintptr_t address)
 {
     size_t low = 0, high = cache.count, middle;
@@ -145,7 +152,8 @@ static size_t search(uintptr_t address)
     return low;
 }
 
-/* Allocates space for two more ranges. */
+/* Allocates space for two more ranges: an update inserts one range, and may
+ * split an existing one. Returns 0 if memory is exhausted. */
 static int reserve(void)
 {
     size_t need = cache.count + 2;
@@ -181,8 +189,8 @@ static void erase(size_t index)
     count_source((size_t)-1);
 }
 
-/* Removes [start, end) from all ranges. A range that extends beyond both ends
- * becomes two: call reserve() first. */
+/* Removes the addresses [start, end) from all ranges. A range that extends
+ * beyond both ends becomes two, so the caller must have called reserve(). */
 static void cut(uintptr_t start, uintptr_t end)
 {
     size_t index = search(start);
@@ -269,8 +277,10 @@ static ucs_status_t find_listed(const void *address, ucs_memory_info_t *info)
     return status;
 }
 
-/* Calls the detector. If it determines the type, fills "info" and returns
- * UCS_OK; otherwise returns `listed`, the result of the search in the list. */
+/* Calls the detector. If it finds memory that is not host memory, fills *info
+ * and returns UCS_OK. If it finds host memory, returns UCS_ERR_NO_ELEM. If it
+ * cannot determine the type, returns `listed`, the result of the search among
+ * the recorded ranges. */
 static ucs_status_t ask_detector(const void *address, size_t size,
                                  ucs_memory_info_t *info, uint32_t *place_p,
                                  ucs_status_t listed)

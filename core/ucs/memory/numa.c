@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Queries to /sys/devices/system/node. Only the numbers of nodes and processors
- * are cached. */
+/* NUMA nodes, read from /sys/devices/system. Only the number of nodes and the
+ * number of processors are cached. */
 #include <ucs/memory/numa.h>
 
 #include <dirent.h>
@@ -95,7 +95,8 @@ ucs_numa_node_t ucs_numa_node_of_cpu(int cpu)
     return (ucs_numa_node_t)node;
 }
 
-/* Searches "numa_node" in the folder and its ancestors. */
+/* Reads the file "numa_node" of the folder, or of the nearest ancestor that has
+ * one. */
 static ucs_numa_node_t find_node(const char *folder)
 {
     char path[PATH_MAX + sizeof("/numa_node")], real[PATH_MAX];
@@ -135,7 +136,9 @@ ucs_numa_node_t ucs_numa_node_of_device(const char *dev_path)
     return node;
 }
 
-/* The file lists the distances to all online nodes, in order. */
+/* The file "distance" of node1 lists the distances to all online nodes, in the
+ * order of their numbers. The first loop counts the online nodes before node2,
+ * which is the position of node2 in this list. Returns 0 if it is unknown. */
 ucs_numa_distance_t ucs_numa_distance(ucs_numa_node_t node1,
                                       ucs_numa_node_t node2)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Collects profiles of programs and writes them at exit. One global lock:
- * profiling is not for production. */
+/* Collects profiles of programs and writes them to a file when the profile is
+ * closed. Every event takes one lock of the profile: profiling is not for
+ * production. */
 #include <ucs/profile/profile_defs.h>
 
 #include <errno.h>
@@ -18,43 +19,46 @@
 #define PROFILE_DEPTH_MAX 64 /* maximum depth of nested scopes */
 #define PROFILE_PATH_MAX  4096
 
+/* A place in the program that reports events. */
 typedef struct {
     ucs_profile_type_t type;
-    const char *file; /* the strings belong to the program */
+    const char *file; /* this and `function` are strings of the program, not
+                       * copied */
     const char *function;
     int line;
-    uint64_t count;
-    ucs_time_t total;
-    char name[PROFILE_NAME_MAX];
+    uint64_t count;   /* number of events */
+    ucs_time_t total; /* ns, sum of the durations of scopes that end here */
+    char name[PROFILE_NAME_MAX]; /* given by the program; may be truncated */
 } location_t;
 
+/* One event, in mode UCS_PROFILE_MODE_LOG. */
 typedef struct {
-    ucs_time_t time;
+    ucs_time_t time; /* ns since the profile was opened */
     pid_t tid;
-    int location;
-    uint32_t param32;
+    int location;     /* index in the array of locations */
+    uint32_t param32; /* this and param64: given by the program */
     uint64_t param64;
 } record_t;
 
-/* The open scopes and the records of a thread. */
+/* The open scopes of a thread. */
 typedef struct {
     pid_t tid;
-    unsigned depth;
-    ucs_time_t begin[PROFILE_DEPTH_MAX];
+    unsigned depth; /* number of open scopes; may exceed PROFILE_DEPTH_MAX */
+    ucs_time_t begin[PROFILE_DEPTH_MAX]; /* when each began, outermost first */
 } thread_t;
 
 struct ucs_profile_context {
-    unsigned mode;
-    char path[PROFILE_PATH_MAX];
+    unsigned mode; /* bits by UCS_PROFILE_MODE_*; 0: profiling is disabled */
+    char path[PROFILE_PATH_MAX]; /* file to write */
     pthread_mutex_t lock;
-    ucs_time_t start;
+    ucs_time_t start; /* when the profile was opened */
     location_t *locations;
     int num_locations;
     thread_t *threads;
     unsigned num_threads;
-    record_t *records; /* a ring buffer */
-    size_t max_records;
-    size_t num_records; /* total, including overwritten ones */
+    record_t *records;  /* ring buffer of the last max_records events */
+    size_t max_records; /* 0: events are not recorded */
+    size_t num_records; /* events so far, including overwritten ones */
 };
 
 static const char *const type_names[] = {"sample",        "scope-begin",
@@ -110,9 +114,9 @@ static int location_is(const location_t *location, ucs_profile_type_t type,
            !strncmp(location->name, name, PROFILE_NAME_MAX - 1);
 }
 
-/* Finds or adds a location. Returns -1 if memory is exhausted. `known`: the
- * number that the caller has cached; a number from an earlier context is
- * ignored. */
+/* Returns the index of a location, which is added if necessary; -1 if memory is
+ * exhausted. `known`: the index that the caller has stored at an earlier event.
+ * If it is from another profile, it is ignored. */
 static int location_find(ucs_profile_context_t *ctx, ucs_profile_type_t type,
                          const char *name, const char *file, int line,
                          const char *function, int known)
@@ -172,7 +176,7 @@ static thread_t *thread_find(ucs_profile_context_t *ctx, pid_t tid)
 }
 
 /* Records the start or the end of a scope of the thread. At the end, returns
- * the duration. */
+ * its duration in ns; otherwise, and if it is unknown, returns 0. */
 static ucs_time_t scope_time(ucs_profile_context_t *ctx,
                              ucs_profile_type_t type, pid_t tid, ucs_time_t now)
 {
@@ -191,7 +195,7 @@ static ucs_time_t scope_time(ucs_profile_context_t *ctx,
     }
 
     if (thread->depth == 0) {
-        return 0; /* the scope began in another context */
+        return 0; /* the scope began before this profile was opened */
     }
 
     --thread->depth;

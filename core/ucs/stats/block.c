@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sums of counters, and their changes since an earlier view, for all output
- * formats. */
+/* Sums of counters, and their changes since an earlier copy, for all output
+ * formats. See block.h for the terms. */
 #include "ucs/stats/block.h"
 
 #include <fnmatch.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counters as one line of JSON; README.md lists the keys, which are stable. All
- * text was made printable when the view was created. */
+/* Prints counters as one line of JSON. README.md lists the keys; programs rely
+ * on them. Names need no escaping except quotes and backslashes, because view.c
+ * has replaced all other special characters. */
 #include "ucs/stats/block.h"
 
 #include <stdlib.h>
@@ -31,8 +32,9 @@ static void print_time(FILE *stream, const char *key, uint64_t time)
             time / 1000 % 1000000);
 }
 
-/* Prints {name: number, name: {messages, bytes}, ...}: the values, or the rates
- * of their change. */
+/* Prints {name: number, name: {messages, bytes}, ...}. The numbers are the
+ * values of the counters, or their increase per second if `rates` is
+ * nonzero. */
 static void print_counters(FILE *stream, const stats_printer_t *printer,
                            const stats_block_t *block, int rates)
 {
@@ -44,7 +46,7 @@ static void print_counters(FILE *stream, const stats_printer_t *printer,
     for (i = 0; i < block->type->num_counters; ++i) {
         counter = &printer->view->counters[block->type->first_counter + i];
         if (counter->unit == UCS_STATS_BYTES) {
-            continue; /* printed with its messages */
+            continue; /* printed with the counter of the messages before it */
         }
         if (!stats_block_shows(block, printer, i)) {
             continue;
@@ -77,7 +79,8 @@ static void print_values(FILE *stream, const stats_printer_t *printer,
     }
 }
 
-/* Prints a record. A sum whose counters are all zero is omitted. */
+/* Prints a record. Omits a record in state SUM that has no counter to print.
+ * *first: 1 if no record was printed yet; set to 0. */
 static void print_record(FILE *stream, const stats_printer_t *printer,
                          const ucs_stats_view_record_t *record, int *first)
 {

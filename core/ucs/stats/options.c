@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Variables of counters. They are read when counters are opened, not at load,
- * so that programs that do not use counters do not read them.
+ * The variables UCX_STATS*. They are read by ucs_stats_open(), not when the
+ * library is loaded, so that programs that never call it do not read them.
  */
 #include "ucs/stats/internal.h"
 

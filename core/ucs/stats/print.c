@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counters as text: a tree of records, or sums. */
+/* Prints counters as text: a tree of records, or sums of records of one
+ * type. */
 #include "ucs/stats/block.h"
 
 #include <limits.h>
@@ -16,8 +17,9 @@ static void print_rate(FILE *stream, double rate, int width)
     fprintf(stream, " %*.*f", width, (rate < 100) ? 1 : 0, rate);
 }
 
-/* Prints a line for a counter, or for messages and their bytes; returns the
- * number of counters that it covers. */
+/* Prints a line for the counter at `index`. If it counts messages, the next
+ * counter is that of their bytes, and is printed in the same line. Returns the
+ * number of counters in the line, 1 or 2, also if the line is omitted. */
 static unsigned print_counter(FILE *stream, const stats_printer_t *printer,
                               const stats_block_t *block, unsigned index,
                               int indent)
@@ -76,11 +78,12 @@ static void print_title(FILE *stream, const ucs_stats_view_t *view,
     fputc('\n', stream);
 }
 
-/* The children of each record, as a linked list of indices: `first` is the
- * first child, `next` the next sibling. UINT_MAX ends a list. */
+/* The children of each record, as linked lists. Both arrays are indexed by the
+ * position of a record in the view, and contain such positions; UINT_MAX ends a
+ * list. */
 typedef struct {
-    unsigned *first;
-    unsigned *next;
+    unsigned *first; /* first child of the record */
+    unsigned *next;  /* next child of the record's parent */
 } family_t;
 
 static int family_init(family_t *family, const ucs_stats_view_t *view)
@@ -97,7 +100,9 @@ static int family_init(family_t *family, const ucs_stats_view_t *view)
     family->next = family->first + view->num_records;
     memset(family->first, 0xff,
            2 * (size_t)view->num_records * sizeof(unsigned));
-    for (i = view->num_records; i-- > 0;) { /* oldest first */
+    /* each child is added at the front of its list: in the end, the child that
+     * was created first is at the front */
+    for (i = view->num_records; i-- > 0;) {
         parent = (view->records[i].parent == 0) ?
                      NULL :
                      stats_record_find(view, view->records[i].parent);
@@ -131,7 +136,8 @@ static void print_record(FILE *stream, const stats_printer_t *printer,
     }
     stats_block_cleanup(&block);
 
-    /* limits the recursion; valid data is not nested deeper */
+    /* Limits the recursion, since the data may come from another process. The
+     * records that UCX creates are not nested deeper. */
     if ((family == NULL) || (indent >= 8 * INDENT)) {
         return;
     }
@@ -161,6 +167,7 @@ static void print_sum(FILE *stream, const stats_printer_t *printer,
 
 /* ----------------------------------------------------- complete output -- */
 
+/* Returns whether the view does not contain a parent of the record. */
 static int is_top(const ucs_stats_view_t *view,
                   const ucs_stats_view_record_t *record)
 {
@@ -168,6 +175,8 @@ static int is_top(const ucs_stats_view_t *view,
            (stats_record_find(view, record->parent) == NULL);
 }
 
+/* Prints all records. If `deep` is zero, prints only records without a parent,
+ * each with the sums over its descendants. */
 static void print_all(FILE *stream, const stats_printer_t *printer, int deep)
 {
     const ucs_stats_view_t *view = printer->view;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The counters of another process: finds their memory among its descriptors and
- * copies it.
+ * Reads the counters of another process. They are in a memory file (memfd),
+ * which is found among the descriptors of that process in /proc/PID/fd.
  */
 #include "ucs/stats/view.h"
 
@@ -15,8 +15,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Beginning of the target of the link /proc/PID/fd/NUMBER, if the descriptor is
+ * the memory file of the counters. */
 static const char link_start[] = "/memfd:" UCS_STATS_FILE_NAME;
 
+/* Returns whether the link `name` in the folder `dir` (/proc/PID/fd) leads to
+ * the memory file of the counters. The kernel may append " (deleted)" to the
+ * target. */
 static int is_counters(int dir, const char *name)
 {
     const size_t length = sizeof(link_start) - 1;

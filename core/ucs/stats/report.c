@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reports: when and where counters are written. Signal handlers only wake the
- * service thread, which writes the report.
+ * Reports: when and where counters are written. The service thread is the
+ * thread of the library that runs asynchronous handlers (ucs/async). It writes
+ * the reports by timer, and those that a signal requests: the signal handler
+ * only wakes it by an eventfd.
  */
 #include "ucs/stats/internal.h"
 
@@ -26,16 +28,18 @@ typedef enum { TO_NOBODY, TO_STDOUT, TO_STDERR, TO_FILE } dest_t;
 
 static struct {
     pthread_mutex_t lock;
-    int running; /* started and not stopped */
-    int due;     /* a last report must be written */
+    int running; /* stats_report_start() was called, and stats_report_stop() not
+                  * since */
+    int due;     /* stats_report_last() must write a report */
     dest_t dest;
-    char path[PATH_MAX]; /* a file name template */
+    char path[PATH_MAX]; /* with %p, %h and so on; see
+                          * ucs_fill_filename_template() */
     ucs_stats_format_t format;
-    ucs_config_names_array_t filter; /* own copy */
-    int timer;                       /* timer id; -1: none */
-    int event_fd;                    /* written by the signal handler; -1:
-                                      * none */
-    int signo;
+    ucs_config_names_array_t filter; /* patterns of names of counters; a copy */
+    int timer;                       /* id of the timer; -1: none */
+    int event_fd; /* eventfd to which the signal handler writes; -1: no
+                   * handler */
+    int signo;    /* its signal; valid unless event_fd is -1 */
 } report = {
     .lock     = PTHREAD_MUTEX_INITIALIZER,
     .timer    = -1,
@@ -138,8 +142,8 @@ static void on_signal(int signo)
 
     written = write(__atomic_load_n(&report.event_fd, __ATOMIC_RELAXED), &one,
                     sizeof(one));
-    (void)written; /* if the write fails because the counter of the eventfd is
-                    * full, the service thread wakes as well */
+    (void)written; /* if the write fails, the counter of the eventfd is full:
+                    * earlier writes have already woken the service thread */
     errno = saved;
 }
 
@@ -188,8 +192,8 @@ static int signal_number(const char *text)
     return 0;
 }
 
-/* Installs the handler. Returns zero if the signal is in use, or cannot be
- * caught. */
+/* Installs on_signal() for the signal. Returns zero if the signal has a handler
+ * or is ignored, or cannot be caught. */
 static int take_signal(int signo)
 {
     struct sigaction action = {
@@ -341,11 +345,12 @@ void stats_report_stop(void)
 
 void stats_report_forked(void)
 {
-    pthread_mutex_init(&report.lock, NULL); /* no thread of the child holds
-                                             * it */
+    /* a thread of the parent may have held the lock; the child has no such
+     * thread */
+    pthread_mutex_init(&report.lock, NULL);
     report.running = 0;
     report.due     = 0;
-    report.timer   = -1; /* the handlers belonged to the parent */
+    report.timer   = -1; /* ucs/async drops all handlers in the child */
     if (report.event_fd >= 0) {
         signal(report.signo, SIG_DFL);
         close(report.event_fd);

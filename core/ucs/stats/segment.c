@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The memory of the counters: an unnamed memory file, so that no file remains
- * when the process is killed. Another process with permission finds it among
- * the descriptors in /proc.
+ * The memory of the counters (the segment, see layout.h) and its records. The
+ * memory is a memory file (memfd), so that no file remains when the process is
+ * killed. Another process with permission opens it by /proc/PID/fd (process.c).
  *
  *   record:  FREE --create--> LIVE --end--> ENDED --space is needed--> FREE
  */
@@ -24,26 +24,34 @@
 /* Maximum number of ended records of one type. */
 enum { ENDED_MAX = 4096 };
 
-/* The records of one type, as lists of offsets; offset 0 ends a list. */
+/* The free and the ended records of one type, as lists that are linked by the
+ * `next` members of the records. The links and the first three members here are
+ * offsets in the segment; 0 stands for no record. */
 typedef struct {
-    uint32_t free;        /* list of free records */
-    uint32_t first_ended; /* list of ended records, oldest first */
-    uint32_t last_ended;
-    unsigned num_ended;
-    ucs_stats_record_t *sum; /* sum of the records that were reused */
+    uint32_t free;        /* first free record */
+    uint32_t first_ended; /* the record that ended first */
+    uint32_t last_ended;  /* the record that ended last */
+    unsigned num_ended;   /* number of ended records */
+
+    /* receives the values of an ended record before its space is reused */
+    ucs_stats_record_t *sum;
 } pool_t;
 
 static struct {
     pthread_mutex_t lock;
-    unsigned users;
-    ucs_stats_header_t *header; /* NULL: counters are disabled */
-    size_t size;
-    int fd;      /* -1: memory without a file */
-    ino_t inode; /* identifies the file: programs may close descriptors that
-                  * they do not know */
-    int full;    /* there is no space for another record */
-    uint32_t last_number;
-    pool_t pools[UCS_STATS_TYPES_MAX];
+    unsigned users; /* ucs_stats_open() minus ucs_stats_close() calls */
+    ucs_stats_header_t *header; /* start of the segment; NULL: not created */
+    size_t size;                /* bytes of the segment */
+    int fd; /* of the memory file; -1: the memory is private */
+
+    /* Of the memory file, to recognize it: if the program closes descriptors
+     * that it has not opened, `fd` may become another file. */
+    ino_t inode;
+
+    int full; /* set in a forked child that could not create a segment of its
+               * own: nothing is counted there */
+    uint32_t last_number;              /* `number` of the last record */
+    pool_t pools[UCS_STATS_TYPES_MAX]; /* indexed by type */
 } segment = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
 
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
@@ -73,9 +81,9 @@ static ucs_stats_layout_type_t *layout_type(unsigned type)
 
 /* --------------------------------------------------------------- memory -- */
 
-/* Creates a file of that size, sealed against shrinking while other processes
- * read it. Returns -1 on failure. Also called in children after fork, so it
- * does not allocate. */
+/* Creates a memory file of this size and seals the size, because a process that
+ * has mapped a file gets SIGBUS if the file shrinks. Returns -1 on failure.
+ * Also called in forked children, so it must not call malloc(). */
 static int make_file(size_t size)
 {
     int fd = memfd_create(UCS_STATS_FILE_NAME, MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -93,8 +101,8 @@ static int make_file(size_t size)
     return fd;
 }
 
-/* Returns 0 if the limit RLIMIT_FSIZE is lower than the size: a write beyond it
- * would kill the process by SIGXFSZ. */
+/* Returns `size`, or 0 if it exceeds the limit RLIMIT_FSIZE: setting the size
+ * of a file beyond this limit sends SIGXFSZ, which would kill the process. */
 static size_t within_limits(size_t size)
 {
     struct rlimit limit;
@@ -112,6 +120,8 @@ static void note_inode(void)
     segment.inode = (fstat(segment.fd, &about) == 0) ? about.st_ino : 0;
 }
 
+/* Maps the memory file, or private memory if that fails: then the process
+ * counts, but other processes cannot read. */
 static void *map_memory(size_t size)
 {
     void *memory = MAP_FAILED;
@@ -130,9 +140,8 @@ static void *map_memory(size_t size)
     return memory;
 }
 
-/* Closes the memory file. The descriptor number may belong to another file, if
- * the program closed all descriptors that it does not know: compare the inode
- * first. */
+/* Closes the memory file, unless its descriptor has become another file (see
+ * `inode`). */
 static void close_file(void)
 {
     struct stat about;
@@ -165,8 +174,8 @@ static uint64_t value_of(const uint64_t *value)
     return __atomic_load_n(value, __ATOMIC_RELAXED);
 }
 
-/* Removes the oldest ended record from its list, adds its values to the sum of
- * the type, and returns its offset for reuse. */
+/* Removes the record that ended first from the list, adds its values to the sum
+ * of the type, and returns its offset. The caller reuses its space. */
 static uint32_t take_ended(unsigned type)
 {
     pool_t *pool               = &segment.pools[type];
@@ -185,7 +194,8 @@ static uint32_t take_ended(unsigned type)
     return offset;
 }
 
-/* Returns the offset of unused space for a record, or 0 if there is none. */
+/* Returns the offset of space for a record: a free record, the space after the
+ * last record, or an ended record. Returns 0 if there is none. */
 static uint32_t take_room(unsigned type)
 {
     pool_t *pool    = &segment.pools[type];
@@ -355,7 +365,8 @@ static void fork_in_parent(void)
     pthread_mutex_unlock(&segment.lock);
 }
 
-/* Discards the values of the parent. */
+/* In a forked child, sets the values of all records to zero, so that the child
+ * does not report what its parent has counted. Frees ended records. */
 static void start_over(void)
 {
     ucs_stats_header_t *header = segment.header;
@@ -380,9 +391,9 @@ static void start_over(void)
     header->lost    = 0;
 }
 
-/* Runs in a forked child: maps new memory at the address of the parent's
- * counters, because workers that the child has inherited continue to count at
- * that address. */
+/* In a forked child, maps a copy of the segment in place of the memory that it
+ * shares with the parent, at the same address: objects that the child has
+ * inherited have pointers to their records. Returns 0 on failure. */
 static int replace_memory(void)
 {
     int fd       = make_file(segment.size);
@@ -411,7 +422,8 @@ static void fork_in_child(void)
         if ((segment.fd < 0) || replace_memory()) {
             start_over();
         } else {
-            /* counts in private memory, which other processes cannot read */
+            /* inherited objects continue to write to their records: replace
+             * the shared memory by private memory, which nobody reads */
             segment.full = 1;
             (void)mmap(segment.header, segment.size, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
@@ -511,15 +523,15 @@ void *stats_segment_copy(size_t *length_p)
     if (copy != NULL) {
         words = (const uint64_t *)segment.header;
         for (i = 0; i < *length_p / sizeof(*words); ++i) {
-            copy[i] = value_of(&words[i]); /* other threads may be counting */
+            copy[i] = value_of(&words[i]); /* other threads may change it */
         }
     }
     pthread_mutex_unlock(&segment.lock);
     return copy;
 }
 
-/* The memory stays mapped while a context is open: at process exit, other
- * threads may still count. */
+/* Writes the last report. Releases the memory unless ucs_stats_close() calls
+ * are missing: then other threads may still count during the exit. */
 static void UCS_F_DTOR end_with_the_process(void)
 {
     if (segment.header == NULL) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counters of events, enabled by UCX_STATS or UCX_STATS_DEST. They are in
- * memory that other processes may read while this process runs (view.h), and
- * are written to a file on request. The caller of ucs_stats_open() defines what
- * is counted.
+ * Counters of events, enabled by UCX_STATS or UCX_STATS_DEST. Each object, such
+ * as an endpoint, has a record with its counters; the type of the record
+ * defines which counters these are. The records are in memory that other
+ * processes may read while this process runs (view.h), and are written to a
+ * file or stream on request. The callers define the types.
  */
 #ifndef UCS_STATS_H
 #define UCS_STATS_H
@@ -17,23 +18,25 @@
 BEGIN_C_DECLS
 
 typedef struct ucs_stats_counter {
-    const char *name; /**< Shorter than 40 */
-    unsigned unit;    /**< UCS_STATS_EVENTS and so on */
+    const char *name; /**< Shorter than 40 characters */
+    unsigned unit;    /**< UCS_STATS_EVENTS, _MESSAGES or _BYTES */
 } ucs_stats_counter_t;
 
-/** Types of records: constant data of the caller. */
+/** A type of records. */
 typedef struct ucs_stats_type {
-    const char *name; /**< Shorter than 24 */
+    const char *name; /**< Shorter than 24 characters */
     const ucs_stats_counter_t *counters;
     unsigned num_counters;
 } ucs_stats_type_t;
 
+/** Maximum number of types in a process. */
 enum { UCS_STATS_TYPES_MAX = 16 };
 
 /**
- * Reads from the configuration whether to count. The types are those of the
- * first caller for which counting was enabled. An invalid value is reported and
- * disables counting.
+ * Reads from the configuration whether to count, and starts counting if no
+ * earlier call has done so. That call adds `types`, with indices from 0; later
+ * calls ignore their types. An invalid value in the configuration is logged and
+ * disables counting for this caller.
  *
  * @return Non-zero if counting is enabled; call ucs_stats_close() at the end.
  */
@@ -53,8 +56,9 @@ int ucs_stats_is_on(void);
 int ucs_stats_add_type(const ucs_stats_type_t *type);
 
 /**
- * Creates a record of zeros. Any thread.
+ * Creates a record whose counters are zero. Any thread.
  *
+ * @param [in] type   Index of the type.
  * @param [in] parent Parent record, or NULL.
  * @param [in] name   Truncated if too long.
  *
@@ -64,19 +68,20 @@ ucs_stats_record_t *ucs_stats_create(unsigned type,
                                      const ucs_stats_record_t *parent,
                                      const char *name);
 
-/** As ucs_stats_create(), but creates the one record of a type that receives
- *  the sum of all records for which there is no space. */
+/** As ucs_stats_create(), but for a record in which the caller counts the
+ *  events of all objects for which ucs_stats_create() has returned NULL. */
 ucs_stats_record_t *ucs_stats_create_sum(unsigned type,
                                          const ucs_stats_record_t *parent,
                                          const char *name);
 
 /** Marks a record as ended. It is kept until its space is needed; then its
- *  values are added to the sum of its type. A record whose values are all zero
- *  is freed at once. NULL is ignored. */
+ *  values are added to a sum for its type. A record of ucs_stats_create_sum()
+ *  whose values are all zero is freed at once. NULL is ignored. */
 void ucs_stats_end(ucs_stats_record_t *record, ucs_status_t status);
 
-/** Adds to a value of a record. Only the thread that owns the record may call
- *  it, because the update is not atomic. Hot path. */
+/** Adds `amount` to a counter of a record. `counter`: its index within the
+ *  type. Only the thread that owns the record may call this function, because
+ *  the addition is not atomic. Hot path. */
 static UCS_F_ALWAYS_INLINE void ucs_stats_add(ucs_stats_record_t *record,
                                               unsigned counter, uint64_t amount)
 {
@@ -96,7 +101,8 @@ ucs_stats_add_message(ucs_stats_record_t *record, unsigned counter,
     ucs_stats_add(record, counter + 1, bytes);
 }
 
-/** Adds atomically to a value that several threads write. */
+/** As ucs_stats_add(), but atomic, for a counter that several threads
+ *  change. */
 static inline void ucs_stats_add_shared(ucs_stats_record_t *record,
                                         unsigned counter, uint64_t amount)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The types of records in the memory of the counters. Types may be added while
- * other processes read, so the number of types is stored after the new type.
+ * The arrays of types and of counters in the memory of the counters (layout.h).
+ * Types may be added while other processes read. Therefore the new numbers of
+ * counters and of types are stored after the new type.
  */
 #include "ucs/stats/internal.h"
 
@@ -9,7 +10,8 @@
 
 #include <string.h>
 
-/* Reserved space, for types that are added later and for their counters. */
+/* Number of types, and of counters, for which space is reserved in addition to
+ * those of ucs_stats_open(). */
 enum { MORE_TYPES = 8, MORE_COUNTERS = 96 };
 
 static ucs_stats_layout_counter_t *counter_at(ucs_stats_header_t *header,
@@ -47,6 +49,7 @@ void stats_types_reserve(ucs_stats_header_t *header,
     header->used       = header->records_at;
 }
 
+/* Returns whether the known type has the same counters as `type`. */
 static int has_counters(ucs_stats_header_t *header,
                         const ucs_stats_layout_type_t *known,
                         const ucs_stats_type_t *type)

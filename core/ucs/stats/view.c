@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Parses counters. The bytes may come from a running or a hostile process: the
- * bytes are copied first, and every number in the copy is checked before use.
+ * Parses counters (layout.h). The bytes may come from a process that is
+ * changing them, or that is hostile. The caller has copied the bytes, so that
+ * they do not change here, and every number in them is checked before use.
  */
 #include "ucs/stats/internal.h"
 
@@ -13,11 +14,11 @@
 
 enum { TYPES_MAX = 64, COUNTERS_MAX = 4096 };
 
-/* Counters that have passed the checks of the header. */
+/* The bytes to parse; the header was checked. */
 typedef struct {
     const char *bytes;
-    const ucs_stats_header_t *header;
-    size_t used;
+    const ucs_stats_header_t *header; /* the same address as `bytes` */
+    size_t used; /* end of the records; not beyond the end of the bytes */
 } source_t;
 
 static ucs_status_t refuse(char *why, const char *what)
@@ -26,8 +27,9 @@ static ucs_status_t refuse(char *why, const char *what)
     return UCS_ERR_INVALID_PARAM;
 }
 
-/* Copies text of an untrusted process: terminates it and replaces control
- * characters. */
+/* Copies a text of an untrusted process. Adds a terminating zero, and replaces
+ * every character that is not printable ASCII by '?'. `size`: of both
+ * arrays. */
 static void take_text(char *dest, const char *src, size_t size)
 {
     size_t i;
@@ -38,7 +40,8 @@ static void take_text(char *dest, const char *src, size_t size)
     dest[i] = '\0';
 }
 
-/* Returns whether an array lies between the header and the records. */
+/* Returns whether an array at offset `at`, of `count` elements of `element`
+ * bytes each, lies between the header and the first record. */
 static int is_within(const source_t *source, uint64_t at, uint64_t count,
                      uint64_t element)
 {
@@ -84,8 +87,9 @@ static ucs_status_t check_header(const void *bytes, size_t length,
 
 /* --------------------------------------------------------------- schema -- */
 
-/* MESSAGES that are not followed by BYTES of the same name become plain events,
- * and BYTES without MESSAGES too, so that printers can rely on pairs. */
+/* Changes the units of the counters of one type, so that a counter of MESSAGES
+ * is always followed by a counter of BYTES with the same name. Counters of
+ * MESSAGES or BYTES that are not in such a pair become EVENTS. */
 static void pair_up(ucs_stats_layout_counter_t *counters, unsigned count)
 {
     unsigned i;
@@ -141,7 +145,7 @@ static ucs_status_t take_schema(const source_t *source, ucs_stats_view_t *view,
 
 /* -------------------------------------------------------------- records -- */
 
-/* Returns the record at `offset`, or NULL if it is not valid. */
+/* Returns the record at `offset`, or NULL if its members are not valid. */
 static const ucs_stats_record_t *
 record_at(const source_t *source, const ucs_stats_view_t *view, size_t offset)
 {
@@ -159,7 +163,8 @@ record_at(const source_t *source, const ucs_stats_view_t *view, size_t offset)
     return record;
 }
 
-/* Counts records and values. */
+/* Counts the records that are not free, in view->num_records, and their values,
+ * in *values_p. */
 static ucs_status_t count_records(const source_t *source,
                                   ucs_stats_view_t *view, size_t *values_p,
                                   char *why)
@@ -187,7 +192,8 @@ static void take_record(const ucs_stats_record_t *from, unsigned num_values,
     record->type   = from->type;
     record->state  = from->state;
     record->number = from->number;
-    /* a parent is older than its child, which rules out cycles */
+    /* A parent was created before its child. The check excludes cycles, in
+     * which printers would loop forever. */
     record->parent = (from->parent < from->number) ? from->parent : 0;
     record->status = from->status;
     record->since  = from->since;

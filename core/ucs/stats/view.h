@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reads counters: of this process, of another one, or from any bytes. A view is
- * a checked copy, which does not change.
+ * Reads the counters (layout.h) of this process, of another process, or from
+ * any bytes. A view is a copy of the counters that was checked, and which does
+ * not change.
  */
 #ifndef UCS_STATS_VIEW_H
 #define UCS_STATS_VIEW_H
@@ -16,38 +17,43 @@
 BEGIN_C_DECLS
 
 typedef struct ucs_stats_view_record {
-    unsigned type;  /**< Index */
-    unsigned state; /**< UCS_STATS_LIVE, _ENDED or _SUM */
-    uint32_t number;
-    uint32_t parent; /**< 0: none */
-    int32_t status;
-    uint64_t since, until; /**< ns since 1970 */
+    unsigned type;   /**< Index in ucs_stats_view_t::types */
+    unsigned state;  /**< UCS_STATS_LIVE, _ENDED or _SUM */
+    uint32_t number; /**< From 1, in order of creation */
+    uint32_t parent; /**< `number` of the parent record; 0: none. The parent may
+                      *   be missing in the view */
+    int32_t status;  /**< State _ENDED: why the object was destroyed, a
+                      *   ucs_status_t */
+    uint64_t since, until; /**< When the record was created, and when it ended
+                            *   (0: not ended), ns since 1970 */
     char name[UCS_STATS_NAME_MAX];
-    const uint64_t *values; /**< As many as the type has counters */
+    const uint64_t *values; /**< One for each counter of the type */
 } ucs_stats_view_record_t;
 
 typedef struct ucs_stats_view_type {
     char name[24];
-    unsigned first_counter, num_counters;
+    unsigned first_counter, num_counters; /**< Index of the first counter in
+                                           *   ucs_stats_view_t::counters, and
+                                           *   number of counters */
 } ucs_stats_view_type_t;
 
 typedef struct ucs_stats_view {
-    pid_t pid;
-    uint64_t started; /**< ns since 1970 */
-    uint64_t taken;   /**< ns since 1970, when it was
-                       *   copied */
-    uint64_t lost;    /**< Records that were not created for lack of space */
+    pid_t pid;        /**< Process that counts */
+    uint64_t started; /**< When counting began, ns since 1970 */
+    uint64_t taken;   /**< When the view was created, ns since 1970 */
+    uint64_t lost;    /**< Number of records that could not be created for lack
+                       *   of space */
     char host[64];
     char program[64];
     unsigned num_types;
     ucs_stats_view_type_t *types;
-    ucs_stats_layout_counter_t *counters;
+    ucs_stats_layout_counter_t *counters; /**< Of all types */
     unsigned num_records;
     ucs_stats_view_record_t *records; /**< In the order of their numbers */
-    uint64_t *values;
+    uint64_t *values;                 /**< To which the records point */
 } ucs_stats_view_t;
 
-/** Size of an error text. */
+/** Size of the buffers `why` below, which receive an error text. */
 enum { UCS_STATS_WHY_MAX = 160 };
 
 /**
@@ -68,10 +74,12 @@ ucs_status_t ucs_stats_view_parse(const void *bytes, size_t length,
 ucs_status_t ucs_stats_view_self(ucs_stats_view_t **view_p);
 
 /**
- * Opens the counters of a process; `index` selects one if the process has the
- * library more than once.
+ * Opens the counters of a process for ucs_stats_view_read(). A process that has
+ * loaded the library more than once has several sets of counters; `index` (from
+ * 0) selects one.
  *
- * @return A descriptor; -1 after the last one, or with an error in `why`.
+ * @return A descriptor, which the caller closes. -1 with an error in `why`; -1
+ *         with an empty `why` if the process has fewer sets.
  */
 int ucs_stats_open_process(pid_t pid, unsigned index, char *why);
 
@@ -83,9 +91,10 @@ void ucs_stats_view_free(ucs_stats_view_t *view);
 
 typedef enum {
     UCS_STATS_FORMAT_FULL,    /**< Every record */
-    UCS_STATS_FORMAT_AGG,     /**< Sums by type below each top record */
-    UCS_STATS_FORMAT_SUMMARY, /**< Sums by type */
-    UCS_STATS_FORMAT_JSON,
+    UCS_STATS_FORMAT_AGG,     /**< Each record without a parent, with sums over
+                               *   its descendants by type */
+    UCS_STATS_FORMAT_SUMMARY, /**< Sums over all records by type */
+    UCS_STATS_FORMAT_JSON,    /**< Every record, for programs */
 } ucs_stats_format_t;
 
 /** The names of the formats, terminated by NULL. */
@@ -93,11 +102,11 @@ extern const char *const ucs_stats_format_names[];
 
 typedef struct ucs_stats_print_params {
     ucs_stats_format_t format;
-    const ucs_config_names_array_t *filter; /**< Names with * and ?; NULL or
-                                             *   empty: all counters */
-    const ucs_stats_view_t *before;         /**< Earlier view. Not NULL: print
-                                             * changes since that view, per
-                                             * second */
+    const ucs_config_names_array_t *filter; /**< Names of the counters to print,
+                                             *   as patterns with * and ?; NULL
+                                             *   or empty: all counters */
+    const ucs_stats_view_t *before; /**< Earlier view, to print the changes per
+                                     *   second since then; NULL: do not */
 } ucs_stats_print_params_t;
 
 /** Prints a view. Counters that are zero are omitted. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A coarse clock for elapsed-time checks on the message path: a few nanoseconds
- * per read, and an approximate rate. Not for measurements.
+ * A fast clock for elapsed-time checks on the message path: a read takes a few
+ * nanoseconds, but the rate of the clock is known only approximately. Not for
+ * measurements.
  */
 #ifndef UCS_CYCLES_H
 #define UCS_CYCLES_H
@@ -30,7 +31,7 @@ static inline uint64_t ucs_cycles(void)
 #endif
 }
 
-/** Converts microseconds to ticks of the counter, within a factor of two. */
+/** Converts microseconds to ticks of that counter, within a factor of two. */
 static inline uint64_t ucs_cycles_of_usec(unsigned usec)
 {
 #if defined(__x86_64__)

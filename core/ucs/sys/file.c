@@ -12,7 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Waits until a non-blocking descriptor is ready. */
+/* Waits until a non-blocking descriptor is ready for `events` (POLLIN,
+ * POLLOUT). */
 static int wait_for(int fd, short events)
 {
     struct pollfd pfd = {.fd = fd, .events = events};
@@ -62,9 +63,9 @@ ucs_status_t ucs_write_full(int fd, const void *buf, size_t length)
     return UCS_OK;
 }
 
-/* Reads until the end of the file, or one byte more than `max`, which shows
- * that the file is too large. The size from fstat() is only a hint: files in
- * /proc report 0, and a file may grow. */
+/* Reads until the end of the file or until more than `max` bytes were read.
+ * Does not use the size from fstat(), because files in /proc report 0, and a
+ * file may grow. */
 ucs_status_t ucs_read_fd(int fd, size_t max, char **data_p, size_t *length_p)
 {
     size_t capacity = 4096, length = 0;

@@ -15,27 +15,28 @@
 const char *const ucs_machine_labels[] = {"CPU vendor", "CPU model",
                                           "Product name", NULL};
 
-/* The first processor's entry in /proc/cpuinfo. Numbers are -1 if absent. */
+/* The first processor's entry in /proc/cpuinfo. An absent number is -1, an
+ * absent text "". */
 typedef struct {
     char vendor_id[32];
-    char name[UCS_MACHINE_TEXT_MAX];
-    long family;
+    char name[UCS_MACHINE_TEXT_MAX]; /* "model name"; "cpu" on POWER */
+    long family;                     /* "cpu family" and "model": x86 only */
     long model;
-    long implementer; /* this and the next are present on ARM only */
+    long implementer; /* "CPU implementer" and "CPU part": ARM only */
     long part;
 } cpu_t;
 
-/* The properties. The first query reads them; they do not change. */
+/* The properties. The first query reads them; they do not change after that. */
 static struct {
     pthread_once_t once;
     cpu_t cpu;
     char product[UCS_MACHINE_TEXT_MAX];
 } machine = {.once = PTHREAD_ONCE_INIT};
 
-/* Processors of one family and a range of models. */
+/* The name of the x86 processors of one family and a range of models. */
 typedef struct {
     long family;
-    long first, last;
+    long first, last; /* models, inclusive */
     const char *name;
 } cpu_range_t;
 
@@ -61,6 +62,7 @@ static const cpu_range_t amd_models[] = {
     {25, 0xa0, 0xaf, "Bergamo"}, {26, 0x00, 0x1f, "Turin"},
 };
 
+/* Stores one line of /proc/cpuinfo. */
 static void cpu_take(cpu_t *cpu, const char *name, const char *value)
 {
     if (!strcmp(name, "vendor_id")) {
@@ -78,7 +80,8 @@ static void cpu_take(cpu_t *cpu, const char *name, const char *value)
     }
 }
 
-/* Lines are "name\t: value"; an empty line ends the first processor. */
+/* Reads the first processor's entry. Its lines are "name\t: value"; an empty
+ * line ends it. */
 static void cpu_read(cpu_t *cpu)
 {
     FILE *stream = fopen("/proc/cpuinfo", "re");
@@ -151,7 +154,8 @@ static const char *cpu_model(const cpu_t *cpu)
     } else if (is_vendor(cpu, "AuthenticAMD")) {
         return find_model(cpu, amd_models, ucs_static_array_size(amd_models));
     } else if ((cpu->implementer == 0x41) && (cpu->part == 0xd4f)) {
-        return "Grace"; /* server processor with this core */
+        return "Grace"; /* 0xd4f is the core Arm Neoverse V2, which Grace
+                         * uses */
     }
 
     return "Generic";

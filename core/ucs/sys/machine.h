@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Properties of the machine, as sections of ucx.conf and listings name them.
- * For devices see topo.h.
+ * Properties of the machine: they are the conditions of sections in ucx.conf,
+ * and appear in listings. For devices see ucs/host/topo.h.
  */
 #ifndef UCS_MACHINE_H
 #define UCS_MACHINE_H
@@ -15,11 +15,12 @@ BEGIN_C_DECLS
 typedef enum ucs_machine_fact {
     UCS_MACHINE_CPU_VENDOR,   /* "Intel", "AMD", "Nvidia", ... */
     UCS_MACHINE_CPU_MODEL,    /* family of processors: "Skylake", "Grace" */
-    UCS_MACHINE_PRODUCT_NAME, /* from the firmware */
+    UCS_MACHINE_PRODUCT_NAME, /* of the computer, from its firmware */
     UCS_MACHINE_LAST,
 } ucs_machine_fact_t;
 
-/** "CPU vendor", "CPU model", "Product name"; terminated by NULL. */
+/** Names of the properties ("CPU vendor"), indexed by ucs_machine_fact_t and
+ *  terminated by NULL. */
 extern const char *const ucs_machine_labels[];
 
 /** Returns the property as text; "unknown" or "Generic" if it cannot be
@@ -27,8 +28,9 @@ extern const char *const ucs_machine_labels[];
 const char *ucs_machine_get(ucs_machine_fact_t fact);
 
 /**
- * Returns whether the property matches a pattern with *, ? and [...]. A model
- * also matches by the processor's own name ("*EPYC 9*").
+ * Returns whether the property matches a pattern with *, ? and [...]. For
+ * UCS_MACHINE_CPU_MODEL, the pattern may also match the full name of the
+ * processor in /proc/cpuinfo ("*EPYC 9*").
  */
 int ucs_machine_matches(ucs_machine_fact_t fact, const char *pattern);
 

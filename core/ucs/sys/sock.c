@@ -46,7 +46,8 @@ ucs_status_t ucs_sockaddr_copy(struct sockaddr_storage *dest,
     return UCS_OK;
 }
 
-/* Writes "%eth0", the scope of a link-local address, or nothing. */
+/* Writes the scope of a link-local address as "%eth0", or "" if there is
+ * none. */
 static void scope_str(const struct sockaddr_in6 *addr, char *scope, size_t max)
 {
     char name[IF_NAMESIZE];

@@ -115,8 +115,8 @@ void ucs_get_user_name(char *buf, size_t max)
     }
 }
 
-/* Returns the expansion of a %-letter in a file name, or NULL if the letter is
- * undefined. */
+/* Returns the text that replaces '%' and this letter in a file name, or NULL if
+ * the letter has no meaning. `buf` may be used for the text. */
 static const char *template_value(char letter, char *buf, size_t max)
 {
     struct tm tm;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* System properties: host, user, program, memory; and whole files. */
+/* Properties of the system and of this process (host, user, program, memory),
+ * and functions that read and write whole files. */
 #ifndef UCS_SYS_H
 #define UCS_SYS_H
 
@@ -14,13 +15,13 @@ BEGIN_C_DECLS
 
 size_t ucs_get_page_size(void);
 
-/** Size of the default huge page in bytes, or 0 if there is none. */
+/** Size of the default huge page in bytes, or 0 if the kernel has none. */
 size_t ucs_get_huge_page_size(void);
 
 /** Physical memory in bytes, or SIZE_MAX if unknown. */
 size_t ucs_get_phys_mem_size(void);
 
-/** Name of the host, cached. */
+/** Name of the host when this function was called first. */
 const char *ucs_get_host_name(void);
 
 /** Kernel id of the calling thread. */
@@ -37,41 +38,48 @@ int ucs_sys_is_secure(void);
 /** Name of the user, or the number if there is no name. */
 void ucs_get_user_name(char *buf, size_t max);
 
-/** Expands %p (pid), %h (host), %e (program), %u (user), %t (time), %%. */
+/** Copies `tmpl` to `buf` and replaces %p (process id), %h (host), %e
+ *  (program), %u (user), %t (time) and %%. UCS_ERR_BUFFER_TOO_SMALL if it does
+ *  not fit. */
 ucs_status_t ucs_fill_filename_template(const char *tmpl, char *buf,
                                         size_t max);
 
 /**
  * Reads a whole file of at most @a max bytes.
  *
- * @param [out] data_p    To free(); a zero follows the last byte.
- * @param [out] length_p  Bytes; may be NULL.
+ * @param [out] data_p    The contents, to free(); a zero byte follows them.
+ * @param [out] length_p  Their length without that zero byte; may be NULL.
  *
  * @return UCS_ERR_NO_ELEM if there is no file, UCS_ERR_EXCEEDS_LIMIT if it is
  *         larger or not a regular file, UCS_ERR_IO_ERROR, UCS_ERR_NO_MEMORY.
- *         Logs nothing; errno is set after IO_ERROR.
+ *         Logs nothing. After UCS_ERR_IO_ERROR, errno has the cause.
  */
 ucs_status_t ucs_read_file(const char *path, size_t max, char **data_p,
                            size_t *length_p);
 
-/** First line of a small file, e.g. in sysfs, without the newline. */
+/** Reads the first line of a small file, e.g. in sysfs, without the newline. A
+ *  line that does not fit is truncated. */
 ucs_status_t ucs_read_file_line(const char *path, char *buf, size_t max);
 
-/** A number in a small file, in base 10 or, with 0x, 16. */
+/** Reads the number in a small file, which is in base 16 if it begins with 0x,
+ *  otherwise in base 10. */
 ucs_status_t ucs_read_file_number(const char *path, long *value_p);
 
 /** Replaces a file atomically: readers see the old or the new contents. */
 ucs_status_t ucs_write_file(const char *path, const void *data, size_t length,
                             mode_t mode);
 
-/** Read or write everything, despite signals and short counts. */
+/** Read or write `length` bytes, also if a signal interrupts, a call transfers
+ *  only a part, or the descriptor is non-blocking and not ready. The read
+ *  returns UCS_ERR_NO_ELEM at the end of the file. */
 ucs_status_t ucs_read_full(int fd, void *buf, size_t length);
 ucs_status_t ucs_write_full(int fd, const void *buf, size_t length);
 
 /** Returns the status that corresponds to a value of errno. */
 ucs_status_t ucs_errno_to_status(int sys_errno);
 
-/** strncpy that always terminates the text; returns 0 if it was truncated. */
+/** Copies a text, truncated if necessary, with a terminating zero. Returns 0 if
+ *  it was truncated. */
 int ucs_strncpy_zero(char *dest, const char *src, size_t max);
 
 END_C_DECLS

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The library's clock: monotonic nanoseconds. The public header leaves the unit
- * of ucs_time_t open; convert times by the functions of this file.
+ * The library's clock: nanoseconds of CLOCK_MONOTONIC. The public header does
+ * not define the unit of ucs_time_t, so that it may change; therefore code
+ * converts times by the functions of this file.
  */
 #ifndef UCS_TIME_H
 #define UCS_TIME_H
@@ -13,8 +14,8 @@ BEGIN_C_DECLS
 
 #define UCS_NSEC_PER_SEC 1000000000ul
 
-/** Current time; about 20 ns if the kernel serves the clock in user space
- *  (vDSO). */
+/** Returns the current time. The call takes about 20 ns if the kernel provides
+ *  the clock in user space (vDSO), otherwise a system call. */
 static inline ucs_time_t ucs_get_time(void)
 {
     struct timespec ts;
@@ -23,8 +24,8 @@ static inline ucs_time_t ucs_get_time(void)
     return (ucs_time_t)ts.tv_sec * UCS_NSEC_PER_SEC + (ucs_time_t)ts.tv_nsec;
 }
 
-/** Converts seconds. 0 for negative values and NaN; UCS_TIME_INFINITY from
- *  1.8e10 seconds. */
+/** Converts seconds. Returns 0 for negative values and NaN, and
+ *  UCS_TIME_INFINITY for 1.8e10 seconds or more, which 64 bits cannot hold. */
 static inline ucs_time_t ucs_time_from_sec(double sec)
 {
     if (!(sec > 0)) {

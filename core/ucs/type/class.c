@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Objects of classes: allocation and the order of cleanup. */
+/* Objects of classes (<ucs/type/class.h>): allocation, and cleanup from the
+ * class of the object to its base class. */
 #include <ucs/type/class.h>
 
 #include <stdlib.h>
@@ -10,8 +11,8 @@ static int class_depth(const ucs_class_t *cls)
 {
     int depth = 0;
 
-    /* Do not compare with void_class: programs may contain a copy of it. Its
-     * superclass and cleanup are NULL. */
+    /* The chain ends with void_class, whose superclass is NULL. Its address is
+     * not compared, because a program may contain a copy of it. */
     for (; cls->superclass != NULL; cls = cls->superclass) {
         ++depth;
     }
@@ -21,7 +22,7 @@ static int class_depth(const ucs_class_t *cls)
 
 void ucs_class_call_cleanup_chain(ucs_class_t *cls, void *obj, int limit)
 {
-    int depth = class_depth(cls); /* 1 for the base class */
+    int depth = class_depth(cls); /* 1 for a class directly below void_class */
 
     for (; cls->superclass != NULL; cls = cls->superclass, --depth) {
         if ((limit < 0) || (depth < limit)) {

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* All types of the API, not only those of installed plugins. */
+/* Contains all types of the API, also those for which no plugin is
+ * installed. */
 const char *const ucs_memory_type_words[] = {
     UCS_MEMORY_TYPE_WORDS,
     NULL,

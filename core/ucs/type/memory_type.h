@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names of the types of memory. */
+/* Names of the types of memory (ucs_memory_type_t). */
 #ifndef UCS_TYPE_MEMORY_TYPE_H
 #define UCS_TYPE_MEMORY_TYPE_H
 
 #include <stddef.h>
 #include <ucs/memory/memory_type.h>
 
-/* Each type once, in order. */
+/* The names of all types, in the order of ucs_memory_type_t. */
 #define UCS_MEMORY_TYPE_WORDS \
     "host", "cuda", "cuda-managed", "rocm", "rocm-managed", "rdma", "ze-host", \
         "ze-device", "ze-managed"
 
-/** Indexed by type, as in settings and manifests; terminated by NULL. */
+/** The names, indexed by type and terminated by NULL. Users write them in
+ *  settings, plugins in their manifests. */
 extern const char *const ucs_memory_type_words[];
 
 /** The name of a type; "unknown" for any other number. Any thread. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Public tables of names. The drop-in library libucs.so.0 is built with this
- * file too (core/compat/README.md), so it holds constants only.
+ * Public tables of names. This file contains constants only, because it is also
+ * part of the drop-in library libucs.so.0 (core/compat/README.md).
  */
 #include <ucs/config/parser_func.h>
 #include <ucs/config/types.h>
@@ -50,6 +50,7 @@ UCS_PUBLIC_TABLE(ucs_log_level_names);
 const char *ucs_profile_mode_names[] = {"accum", "log", NULL};
 UCS_PUBLIC_TABLE(ucs_profile_mode_names);
 
+/* Checks that a table has _last names and a NULL. */
 #define HAS_ALL(_table, _last) \
     UCS_STATIC_ASSERT(ucs_static_array_size(_table) == (_last) + 1)
 

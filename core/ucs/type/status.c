@@ -4,7 +4,8 @@
 
 #include <stdio.h>
 
-/* Returns a text for an unknown code, in a buffer of the thread. */
+/* Returns a text for a code without a text of its own, in a buffer that belongs
+ * to the calling thread. */
 static const char *unknown_code(ucs_status_t status)
 {
     static __thread char text[32];

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Macros that define a set of endpoint operations which all return one status:
- * UCS_ERR_UNSUPPORTED for slots that a plugin does not fill,
- * UCS_ERR_NO_RESOURCE while a lane is being connected, and other errors for
- * lost or cancelled endpoints. They cover data transfers and atomics. The other
- * operations (flush, pending requests and so on) differ between the sets, and
- * are not included.
+ * Macros that define functions for the slots of a table of endpoint operations
+ * (ucx_ep_ops_t), all of which only return a status. Each user of the macros
+ * has another status: UCS_ERR_UNSUPPORTED for slots that a plugin does not
+ * fill, UCS_ERR_NO_RESOURCE while UCP connects a lane, and other errors for
+ * lost or cancelled endpoints. The macros cover data transfers and atomics. The
+ * users write the functions for other slots (flush, pending requests and so
+ * on).
  */
 #ifndef UCT_ANSWER_OPS_H
 #define UCT_ANSWER_OPS_H
@@ -82,6 +83,7 @@
     UCT_ANSWER_OPS_DEFINE_ATOMICS(_prefix, _status, 32) \
     UCT_ANSWER_OPS_DEFINE_ATOMICS(_prefix, _status, 64)
 
+/* Part of UCT_ANSWER_OPS_DEFINE(): atomics of _bits bits. */
 #define UCT_ANSWER_OPS_DEFINE_ATOMICS(_prefix, _status, _bits) \
     static ucs_status_t _prefix##_atomic##_bits##_post(uct_ep_h ep, \
                                                        uct_atomic_op_t op, \
@@ -161,6 +163,7 @@
     .atomic_cswap32 = _prefix##_atomic_cswap32, \
     .atomic_cswap64 = _prefix##_atomic_cswap64
 
+/** As UCT_ANSWER_OPS(), for UCT_ANSWER_TAG_OPS_DEFINE(). */
 #define UCT_ANSWER_TAG_OPS(_prefix) \
     .tag_eager_short  = _prefix##_tag_eager_short, \
     .tag_eager_bcopy  = _prefix##_tag_eager_bcopy, \

@@ -13,8 +13,8 @@ static const ucx_ep_ops_t *transport_ops(uct_ep_h ep)
     return ep->iface->ep_ops;
 }
 
-/* Calls the transport's flush: operations that the cancelling flush has not
- * cancelled may still be outstanding, and this flush waits for them. */
+/* Calls the transport's flush, which waits for outstanding operations: the
+ * flush that cancelled the endpoint may not have cancelled all of them. */
 static ucs_status_t cancelled_flush(uct_ep_h ep, unsigned flags,
                                     uct_completion_t *comp)
 {
@@ -26,8 +26,8 @@ static ucs_status_t cancelled_fence(uct_ep_h ep, unsigned flags)
     return UCS_ERR_CANCELED;
 }
 
-/* Returns UCS_ERR_BUSY, which makes the caller repeat the send; the send then
- * returns UCS_ERR_CANCELED. */
+/* Returns UCS_ERR_BUSY, so that the caller repeats the send, which returns
+ * UCS_ERR_CANCELED. */
 static ucs_status_t cancelled_pending_add(uct_ep_h ep, uct_pending_req_t *req,
                                           unsigned flags)
 {
@@ -118,9 +118,9 @@ static const ucx_ep_ops_t cancelled_ops = {
 
 void uct_ep_set_cancelled(uct_ep_h ep)
 {
-    /* If another layer (UCP's counters or its placeholder of a lane) has
-     * replaced the table, keep that table: UCP sends nothing over an endpoint
-     * that it has cancelled */
+    /* UCP replaces the tables of some endpoints, to count operations or to
+     * reject them while a lane is being connected. Such a table is kept: UCP
+     * sends nothing over an endpoint that it has cancelled. */
     if ((ep->iface != NULL) && (ep->ops == ep->iface->ep_ops)) {
         ep->ops = &cancelled_ops;
     }

@@ -5,10 +5,11 @@
 
 #include <ucx/transport.h>
 
-/* Rejects every later send of the endpoint with UCS_ERR_CANCELED, for all
- * transports and without cost for other endpoints. The transport still handles
- * destruction and flushes of outstanding operations. Endpoints of connection
- * managers are not changed: they have a state of their own. */
+/* Replaces the endpoint's table of operations, so that every later send returns
+ * UCS_ERR_CANCELED. Works for all transports, and costs nothing on other
+ * endpoints. The transport still destroys the endpoint, and flushes operations
+ * that are outstanding. Not for endpoints of connection managers (without an
+ * interface): they are not changed. */
 void uct_ep_set_cancelled(uct_ep_h ep);
 
 #endif

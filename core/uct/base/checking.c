@@ -9,8 +9,9 @@
 #include "ucs/config/config.h"
 #include "ucs/debug/log.h"
 
-/* The dynamic loader finds it by the run path of libuct-core: in that
- * library's folder, or in its subfolder ucx. */
+/* The library of the checking layer (uct/check). The dynamic loader searches it
+ * in the run path of libuct-core, which contains the folder of libuct-core and
+ * its subfolder ucx. */
 #define CHECK_LIBRARY "uct-check.so." UCT_SOVERSION
 
 typedef enum check_mode {
@@ -41,9 +42,10 @@ UCS_CONFIG_DEFINE_TABLE(check_table, "Checks of plugins", "", check_fields,
 
 const uct_check_layer_t *uct_checks;
 
-static const uct_check_layer_t *linked; /* Set by uct_checks_set() */
+static const uct_check_layer_t *linked; /* set by uct_checks_set(), or NULL */
 
-/* The library stays loaded, because plugins' tables refer to it. */
+/* Loads the library and returns its table, or NULL. The library stays loaded,
+ * because the tables of checked plugins point to its functions. */
 static const uct_check_layer_t *open_library(void)
 {
     const uct_check_layer_t *layer = NULL;

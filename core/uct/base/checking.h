@@ -12,14 +12,14 @@
  * loaded, and not changed after that. */
 extern const uct_check_layer_t *uct_checks;
 
-/* Reads the variable, and loads the library, at the first call in a process. A
- * library that cannot be loaded is logged as an error, and plugins are not
+/* At the first call in a process, reads UCX_PLUGIN_CHECK and, if it enables
+ * checks, loads the library. If that fails, logs an error; then plugins are not
  * checked. */
 void uct_checks_load(void);
 
-/* For tests that are linked with the layer: if UCX_PLUGIN_CHECK enables checks,
- * uct_checks_load() uses `layer` and loads no library. Must be called before
- * uct_checks_load(). */
+/* For tests that contain the layer: makes uct_checks_load() use `layer` instead
+ * of loading the library, if UCX_PLUGIN_CHECK enables checks. Must be called
+ * before uct_checks_load(). */
 void uct_checks_set(const uct_check_layer_t *layer);
 
 #endif

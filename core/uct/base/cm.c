@@ -202,9 +202,9 @@ static int uct_cm_client_params_fit(const uct_ep_params_t *params)
 
 /*
  * uct_ep_create() for an endpoint of a connection manager. If the parameters
- * contain a connection request of a client, the call consumes it even on
- * failure. Only the plugin can free the request, so in that case the plugin
- * checks the other parameters.
+ * contain a client's connection request (a server accepts it), the call must
+ * free the request also on failure, which only the plugin can do. Therefore the
+ * plugin checks the other parameters in this case.
  */
 ucs_status_t uct_ep_create_on_cm(const uct_ep_params_t *params, uct_ep_h *ep_p)
 {

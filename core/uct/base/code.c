@@ -13,8 +13,9 @@
 #include "uct/base/state.h"
 #include "uct/base/tables.h"
 
-/* Registers a plugin's table of variables; *schema_p stays NULL if there is no
- * table. `transport`: the name of the transport that it belongs to, or NULL. */
+/* Translates and registers a plugin's table of variables; *schema_p is NULL if
+ * `table` is NULL. `owner` and `what` are its title in listings. `transport`:
+ * name of the transport to which the table belongs, or NULL. */
 static ucs_status_t uct_code_config(const char *owner, const char *what,
                                     const char *transport,
                                     const ucx_config_table_t *table,
@@ -31,8 +32,8 @@ static ucs_status_t uct_code_config(const char *owner, const char *what,
     return uct_config_schema_create(title, transport, table, schema_p);
 }
 
-/* Completes and checks a transport. UCS_ERR_UNSUPPORTED if the transport is
- * invalid and must be skipped. */
+/* Checks a transport and completes its tables. Returns UCS_ERR_UNSUPPORTED,
+ * after a warning, if the transport is invalid; the caller then skips it. */
 static ucs_status_t uct_tl_init(uct_tl_t *tl, const char *component,
                                 const ucx_transport_t *desc)
 {
@@ -115,8 +116,8 @@ static ucs_status_t uct_code_init_cm(uct_code_t *code)
                                  &uct_default_ep_ops, &code->cm_check);
 }
 
-/* Completes the tables of `code`, in which only `desc` is set. The caller
- * destroys the object after an error. */
+/* Sets all members of `code` except `desc`, which the caller has set. The
+ * caller destroys the object after an error. */
 static ucs_status_t uct_code_init(uct_code_t *code)
 {
     ucs_status_t status = UCS_OK;

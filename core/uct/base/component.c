@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Components (uct_component_h): the list of all that the process has seen,
- * their declarations, and the loading of a component's code when it is needed.
- * component_list.c decides which of them users see.
+ * Components (uct_component_h): all that were ever added in this process, with
+ * their declarations (component.h), and the loading of their code when it is
+ * needed. component_list.c decides which of them uct_query_components() lists.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,31 +15,31 @@
 #include "uct/base/state.h"
 
 enum {
-    UCT_RANK_START   = -1,      /* before the first component */
-    UCT_RANK_PLUGINS = 1 << 16, /* components without a plugin have lower
-                                 * ranks */
+    UCT_RANK_START   = -1,      /* lower than the rank of any component */
+    UCT_RANK_PLUGINS = 1 << 16, /* lowest rank of components of plugins; those
+                                 * of the core itself have lower ranks */
 };
 
 struct uct_component {
-    struct uct_component *next;
-    int is_listed;
-    int rank; /* position in the list, lowest
-               * first */
+    struct uct_component *next; /* link in uct_components */
+    int is_listed;              /* uct_query_components() returns it */
+    int rank; /* order in that list: lowest first; no two listed components have
+               * the same */
     uct_component_decl_t *decl;
-    uct_component_load_cb_t load;
+    uct_component_load_cb_t load; /* loads the code; called with load_arg */
     void *load_arg;
-    pthread_mutex_t lock;        /* protects loading and the domains */
-    _Atomic(uct_code_t *) code;  /* NULL until loaded */
-    ucs_status_t load_status;    /* UCS_INPROGRESS: not loaded yet, or load
-                                  * again */
-    _Atomic int num_open;        /* domains and connection managers */
-    uct_md_resource_desc_t *mds; /* The domains that were found first; NULL:
-                                  * none was found yet, and the next query
-                                  * searches again */
-    unsigned num_mds;
+    pthread_mutex_t lock;       /* protects load_status, mds and num_mds */
+    _Atomic(uct_code_t *) code; /* NULL until loaded */
+    ucs_status_t load_status;   /* result of loading; UCS_INPROGRESS: not loaded
+                                 * yet, or must be tried again */
+    _Atomic int num_open; /* number of open domains and connection managers */
+    uct_md_resource_desc_t *mds; /* the memory domains, as the plugin listed
+                                  * them at the first query that found any;
+                                  * NULL: the next query calls the plugin */
+    unsigned num_mds;            /* length of that array */
 };
 
-/* All components that were ever added. */
+/* All components that were ever added; protected by uct_components_lock. */
 static pthread_mutex_t uct_components_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct uct_component *uct_components;
 static int uct_components_count;
@@ -49,8 +49,8 @@ static int uct_same_text(const char *a, const char *b)
     return (a == b) || ((a != NULL) && (b != NULL) && (strcmp(a, b) == 0));
 }
 
-/* Returns the first component of the list whose rank is higher than `rank`. The
- * caller holds the lock. */
+/* Returns the listed component with the lowest rank above `rank`, or NULL. The
+ * caller holds uct_components_lock. */
 static struct uct_component *uct_component_after(int rank)
 {
     struct uct_component *component, *best = NULL;
@@ -233,8 +233,8 @@ ucs_status_t uct_component_load(uct_component_h component)
     if (component->load_status == UCS_INPROGRESS) {
         component->load_status = uct_component_load_locked(component);
         if (component->load_status == UCS_ERR_NO_MEMORY) {
-            /* Programs ignore the error of a single component, so warn here
-             * that it is missing */
+            /* UCP continues without a component that fails. Therefore the
+             * warning is logged here. */
             ucs_warn("component %s is left out: out of memory",
                      component->decl->name);
         } else if (component->load_status != UCS_OK) {
@@ -244,7 +244,7 @@ ucs_status_t uct_component_load(uct_component_h component)
     }
     status = component->load_status;
     if (status == UCS_ERR_NO_MEMORY) {
-        /* A later call tries again, because memory may be available then */
+        /* the next call tries again, because memory may be available then */
         component->load_status = UCS_INPROGRESS;
     }
     pthread_mutex_unlock(&component->lock);
@@ -310,7 +310,8 @@ uct_component_h uct_component_find_by_tl(const char *name,
     return component;
 }
 
-/* Returns all listed components in order. The caller holds the lock. */
+/* Returns all listed components by rank, in an array to free(). The caller
+ * holds uct_components_lock. */
 static uct_component_h *uct_components_collect(unsigned *count_p)
 {
     uct_component_h *components;
@@ -363,9 +364,9 @@ void uct_release_component_list(uct_component_h *components)
 }
 
 /*
- * Finds the memory domains of a component. The first non-empty result is kept,
- * because a caller queries the number first and the array afterwards, and both
- * must agree.
+ * Gets the list of memory domains from the plugin. The first list that is not
+ * empty is kept for all later queries: a user queries the number of domains
+ * first and the array afterwards, so both queries must use the same list.
  */
 static ucs_status_t uct_component_find_mds(struct uct_component *component)
 {
@@ -407,8 +408,8 @@ ucs_status_t uct_component_inspect(uct_component_h component, char *reason,
     if ((code != NULL) && (code->full.inspect != NULL)) {
         status = code->full.inspect(code->desc, reason, reason_size);
         if (status == UCS_OK) {
-            reason[0] = '\0'; /* discard a text that the plugin wrote before it
-                               * succeeded */
+            reason[0] = '\0'; /* the plugin may have written a text although it
+                               * returns UCS_OK */
         }
     }
     return status;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Components inside the core: the declaration from the manifest, which is
- * available without loading, and the code, which is loaded when an object is
- * opened.
+ * Components inside the core. A component has a declaration, which is what the
+ * manifest of its plugin declares and is available without the plugin's code,
+ * and the code, which is loaded when it is needed first.
  *
- * A handle is valid for the life of the process: the code of a loaded plugin is
- * not unloaded while a user may hold an address in it.
+ * A handle is valid until the core is unloaded, and so is the code of a loaded
+ * plugin: users may have pointers to both.
  */
 #ifndef UCT_BASE_COMPONENT_H
 #define UCT_BASE_COMPONENT_H
@@ -23,27 +23,29 @@ enum {
  * returns the actual capabilities. */
 typedef struct uct_tl_decl {
     const char *name;
-    const char *const *aliases; /* num_aliases other names in a selection
-                                 * list */
-    unsigned num_aliases;
-    uint64_t cap_flags;   /* UCT_IFACE_FLAG_* */
-    uint64_t event_flags; /* UCT_IFACE_FLAG_EVENT_* */
-    uint64_t features;    /* UCT_IFACE_FEATURE_* */
-    unsigned reach;       /* UCT_TL_REACH_* */
-    uct_device_type_t dev_type;
-    double latency;   /* s; 0: not declared */
-    double bandwidth; /* bytes/s; 0: not declared */
+    const char *const *aliases; /* other names by which users may select the
+                                 * transport in UCX_TLS */
+    unsigned num_aliases;       /* length of that array */
+    uint64_t cap_flags;         /* UCT_IFACE_FLAG_* */
+    uint64_t event_flags;       /* UCT_IFACE_FLAG_EVENT_* */
+    uint64_t features;          /* UCT_IFACE_FEATURE_* */
+    unsigned reach;             /* which peers it can reach: UCT_TL_REACH_* */
+    uct_device_type_t dev_type; /* of all its devices */
+    double latency;             /* s; 0: not declared */
+    double bandwidth;           /* bytes/s; 0: not declared */
 } uct_tl_decl_t;
 
 /* Maximum capabilities of a component, as declared. */
 typedef struct uct_component_decl {
     const char *name;
-    const char *plugin; /* NULL: built in */
+    const char *plugin; /* name of the plugin; NULL: part of the core */
     uint64_t flags;     /* UCT_COMPONENT_FLAG_* */
-    uint64_t md_flags;  /* UCT_MD_FLAG_* */
-    uint64_t mem_types; /* bits by ucs_memory_type_t */
-    int priority;       /* higher is first */
-    int by_name_only;   /* used only if selected by name */
+    uint64_t md_flags;  /* UCT_MD_FLAG_* of its memory domains */
+    uint64_t mem_types; /* memory types that it supports, as UCS_BIT() of
+                         * ucs_memory_type_t */
+    int priority;       /* of the plugin: those with a higher one come first */
+    int by_name_only;   /* its transports are used only if the user selects them
+                         * by name */
     const uct_tl_decl_t *transports;
     unsigned num_transports;
 } uct_component_decl_t;
@@ -52,9 +54,10 @@ typedef struct uct_component_decl {
 const uct_component_decl_t *uct_component_decl(uct_component_h component);
 
 /*
- * For tools: loads the code and lets the plugin check whether this process can
- * use the component, which may start drivers. On an error, `reason` receives
- * the cause, or an empty text if the status is sufficient.
+ * For tools: loads the code and calls the plugin's inspect slot, which checks
+ * whether this process can use the component, and may start drivers. On an
+ * error, `reason` receives the cause, or "" if there is nothing to add to the
+ * status.
  */
 ucs_status_t uct_component_inspect(uct_component_h component, char *reason,
                                    size_t reason_size);
@@ -69,18 +72,20 @@ int uct_component_is_loaded(uct_component_h component);
  */
 ucs_status_t uct_component_load(uct_component_h component);
 
-/* Count the open domains and connection managers of the component. While there
- * are any, uct_component_free_all() does not unload the code. */
+/* Called when a memory domain or connection manager of the component was opened
+ * or closed. While any of them is open, uct_component_free_all() has no
+ * effect. */
 void uct_component_opened(uct_component_h component);
 void uct_component_closed(uct_component_h component);
 
-/* Finds a component by name; NULL if there is none. Loads no code. */
+/* Returns the first component with this name, or NULL. Loads no code. */
 uct_component_h uct_component_find(const char *name);
 
 /*
- * Returns the first component after `previous` (from the start if NULL) that
- * declares a transport with the name or alias `name`, in the order of
- * uct_query_components(); NULL if there is none. Loads no code.
+ * Searches the components in the order of uct_query_components(), beginning
+ * after `previous`, or with the first one if that is NULL. Returns the first
+ * that declares a transport with the name or alias `name`; NULL if there is
+ * none. Loads no code.
  */
 uct_component_h uct_component_find_by_tl(const char *name,
                                          uct_component_h previous);

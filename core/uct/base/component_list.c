@@ -61,8 +61,9 @@ static ucs_status_t uct_builtin_load(void *arg,
     return uct_plugin_component(plugin, decl->name, desc_p);
 }
 
-/* Finds the plugin by name, because the registry may have been scanned again
- * since the declaration was made. */
+/* Loads the plugin of a declaration and returns the component's descriptor.
+ * Finds the plugin by name, because its object is another one if the registry
+ * was scanned again since the declaration was made. */
 static ucs_status_t uct_plugin_component_load(void *arg,
                                               const uct_component_decl_t *decl,
                                               const ucx_component_t **desc_p)
@@ -82,8 +83,9 @@ static ucs_status_t uct_plugin_component_load(void *arg,
         return UCS_ERR_NO_ELEM;
     }
 
-    /* The plugin is not released here: the code of the component is used as
-     * long as this library is loaded. release_plugin() releases it. */
+    /* The reference to the plugin is kept, because the code of the component is
+     * used until this library is unloaded. release_plugin() releases it
+     * then. */
     status = uct_plugin_load(plugin, &uct_host, &descriptor, NULL);
     if (status != UCS_OK) {
         return status;
@@ -191,7 +193,7 @@ uct_manifest_component_add(const uct_plugin_info_t *info,
 }
 
 /* Returns handles of the components that usable plugins declare, in the order
- * of the registry. */
+ * of the plugins in the registry. The caller frees the array. */
 static ucs_status_t uct_components_collect(uct_plugin_registry_t *registry,
                                            uct_component_h **components_p,
                                            unsigned *count_p)
@@ -248,8 +250,8 @@ static void release_plugin(const uct_component_decl_t *decl)
     }
 }
 
-/* A running process may unload this library and load it again: frees all
- * components, so that nothing of them is left. */
+/* Frees all components when this library is unloaded, since a process may load
+ * and unload it repeatedly (dlopen, dlclose). */
 static void UCS_F_DTOR release_at_unload(void)
 {
     uct_component_free_all(release_plugin);
@@ -276,7 +278,8 @@ ucs_status_t uct_component_list_update(void)
         return status;
     }
 
-    /* serialized, because a concurrent update could restore an older order */
+    /* One update at a time: otherwise a slow thread could replace the list by
+     * one that it has collected before a newer one. */
     pthread_mutex_lock(&lock);
     status = uct_components_collect(registry, &components, &count);
     if (status == UCS_OK) {

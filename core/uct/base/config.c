@@ -16,12 +16,14 @@
 #define UCT_CONFIG_MAGIC 0x7563746366673031ull
 
 typedef struct uct_config_object {
-    uint64_t magic;
+    uint64_t magic; /* UCT_CONFIG_MAGIC, to detect pointers to other objects */
     const uct_config_schema_t *schema; /* NULL: no variables */
     /* options structure, aligned for any type */
     max_align_t options[];
 } uct_config_object_t;
 
+/* Returns the object at `config`, or NULL if that is not a configuration
+ * object. */
 static const uct_config_object_t *uct_config_object(const void *config)
 {
     const uct_config_object_t *object = config;
@@ -120,8 +122,8 @@ ucs_status_t uct_config_get(void *config, const char *name, char *value,
 
     status = ucs_config_get(&object->schema->table, object->options, name,
                             value, max);
-    /* The API has no error for a buffer that is too small: the truncated text
-     * is returned */
+    /* The UCT API defines no error for a buffer that is too small. The user
+     * gets the truncated text. */
     return (status == UCS_ERR_BUFFER_TOO_SMALL) ? UCS_OK : status;
 }
 

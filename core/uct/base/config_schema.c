@@ -32,7 +32,8 @@ static const ucs_config_type_t *const uct_config_types[] = {
     [UCX_CONFIG_ALLOW_LIST]  = &ucs_config_type_allow_list,
 };
 
-/* The types that have names, and the types that have a range, as bits. */
+/* The types whose values have names, and the types that may have a range of
+ * values, as bits. */
 #define UCT_CONFIG_NAMED (UCS_BIT(UCX_CONFIG_ENUM) | UCS_BIT(UCX_CONFIG_BITMAP))
 #define UCT_CONFIG_RANGED \
     (UCS_BIT(UCX_CONFIG_INT) | UCS_BIT(UCX_CONFIG_UINT) | \
@@ -85,6 +86,7 @@ static const char *uct_config_field_flaw(const ucx_config_field_t *field,
     return NULL;
 }
 
+/* Translates one field. If the field has a range, stores it in *range. */
 static void uct_config_field_convert(const ucx_config_field_t *from,
                                      ucs_config_range_t *range,
                                      ucs_config_field_t *to)
@@ -192,8 +194,9 @@ static ucs_status_t uct_config_schema_alloc(const char *title,
     return UCS_OK;
 }
 
-/* Adds the name of the transport as a second prefix, if the table has another
- * one: UCX_RC_VERBS_TIMEOUT for UCX_RC_TIMEOUT of rc_verbs. */
+/* Adds the name of the transport as a second prefix, unless the prefix of the
+ * table is equal to it. The transport rc_verbs has the prefix RC_, so that
+ * UCX_RC_VERBS_TIMEOUT is read if UCX_RC_TIMEOUT is not set. */
 static ucs_status_t uct_config_schema_add_prefix(uct_config_schema_t *schema,
                                                  const char *transport)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A plugin's configuration table after its translation (config_schema.c); for
- * config*.c only. */
+/* A plugin's table of variables after its translation to ucs/config
+ * (config_schema.c); for config*.c only. */
 #ifndef UCT_BASE_CONFIG_SCHEMA_H
 #define UCT_BASE_CONFIG_SCHEMA_H
 
@@ -9,14 +9,16 @@
 #include "uct/base/config.h"
 
 struct uct_config_schema {
-    ucs_config_table_t table; /* registered */
-    char *title;
-    char *prefix;
-    char *also;              /* the transport's own prefix, or NULL */
-    const char *prefixes[2]; /* `also` and a terminator */
-    unsigned num_fields;
+    ucs_config_table_t table;   /* registered; points to the members below */
+    char *title;                /* heading in listings */
+    char *prefix;               /* of the variables, after UCX_ */
+    char *also;                 /* name of the transport as a second prefix
+                                 * ("RC_VERBS_"), or NULL */
+    const char *prefixes[2];    /* table.fallbacks: `also`, NULL */
+    unsigned num_fields;        /* number of variables */
     ucs_config_field_t *fields; /* num_fields fields and a terminator */
-    ucs_config_range_t *ranges; /* one for each field */
+    ucs_config_range_t *ranges; /* one for each field; not used by fields
+                                 * without a range */
 };
 
 #endif

@@ -20,7 +20,8 @@ static ucs_status_t uct_range_check(double value,
     return UCS_ERR_INVALID_PARAM;
 }
 
-/* Writes which values the type `base` of ucs/config accepts, and the range. */
+/* Writes the description of the type `base` of ucs/config, followed by the
+ * range if there is one. */
 static void uct_range_describe(const ucs_config_type_t *base, const char *unit,
                                char *buf, size_t max,
                                const ucs_config_range_t *range)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Types of variables whose value in a plugin's options structure differs from
- * that of the similar type of ucs/config (for example seconds as double), and
- * types with a range of valid values that have no range in ucs/config.
+ * Types of plugins' variables that ucs/config does not have: their values have
+ * another C type or other special values than the similar types of ucs/config,
+ * or a range. A ucs_config_range_t has the limits of the valid values.
  */
 #ifndef UCT_BASE_CONFIG_TYPES_H
 #define UCT_BASE_CONFIG_TYPES_H
 
 #include "ucs/config/config.h"
 
-/* Value: unsigned, one bit for each name. Argument: at most 32 names,
+/* Value: unsigned, one bit for each name. Argument: array of at most 32 names,
  * terminated by NULL. */
 extern const ucs_config_type_t uct_config_type_bitmap;
 

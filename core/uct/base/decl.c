@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Frees a declaration. The pointers are const because a declaration does not
- * change once it is created. */
+/* Frees what a declaration points to. The casts remove the const of the
+ * members, which other code must not change. */
 static void uct_tl_decl_free(const uct_tl_decl_t *tl)
 {
     unsigned i;
@@ -20,6 +20,8 @@ static void uct_tl_decl_free(const uct_tl_decl_t *tl)
     free((void *)tl->name);
 }
 
+/* Copies a declaration. Returns 0 if memory is exhausted; then the caller frees
+ * what was copied. */
 static int uct_tl_decl_copy(uct_tl_decl_t *to, const uct_tl_decl_t *tl)
 {
     char **aliases;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tables of default functions for slots that a plugin does not fill
- * (base/tables.h). */
+/* Tables of default functions, which tables.c stores in the slots that a plugin
+ * does not fill. */
 #ifndef UCT_BASE_DEFAULTS_H
 #define UCT_BASE_DEFAULTS_H
 

@@ -23,8 +23,8 @@ static ucs_status_t no_query(uct_iface_h iface, ucx_iface_attr_t *attr)
 
 static ucs_status_t preset_estimate(uct_iface_h iface, ucx_perf_t *perf)
 {
-    return UCS_OK; /* Keep the values that uct_iface_estimate() has set from
-                    * the attributes */
+    return UCS_OK; /* keep the values that uct_iface_estimate() has computed
+                    * from the attributes */
 }
 
 static ucs_status_t no_get_device_address(uct_iface_h iface,
@@ -54,14 +54,16 @@ static unsigned no_progress(uct_iface_h iface)
     return 0;
 }
 
+/* Default of progress_enable: adds the plugin's progress function to the
+ * worker, unless it is there. */
 static void plain_progress_enable(uct_iface_h iface, unsigned flags)
 {
     const unsigned kinds     = UCT_PROGRESS_SEND | UCT_PROGRESS_RECV;
     uct_iface_state_t *state = uct_iface_state(iface);
     ucs_callbackq_t *queue   = &iface->worker->progress_q;
-    /* Calls a function with a handle argument through a type with a plain
-     * pointer argument. All supported C ABIs pass both in the same way, and the
-     * progress path needs no wrapper. */
+    /* The cast changes the type of the argument from uct_iface_h to void *. All
+     * supported C ABIs pass both in the same way. A wrapper function would cost
+     * time in each progress. */
     ucs_callback_t progress  = (ucs_callback_t)(void *)iface->ops->progress;
 
     if (((flags & kinds) == 0) ||
@@ -93,7 +95,7 @@ static void plain_progress_disable(uct_iface_h iface, unsigned flags)
         return;
     }
 
-    /* remove in the same way as it was added */
+    /* it was added by the _safe function or by the other one */
     if (state->progress_safe) {
         ucs_callbackq_remove_safe(queue, state->progress_id);
     } else {

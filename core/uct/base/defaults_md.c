@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Default functions for slots of memory domains and connection managers that a
- * plugin does not fill. The default close does nothing: such a plugin has
- * nothing to free.
+ * plugin does not fill. The default close does nothing: a plugin without a
+ * close slot has nothing to free.
  */
 #include "uct/base/defaults.h"
 
@@ -12,7 +12,8 @@ static void no_md_close(uct_md_h md)
 
 static ucs_status_t no_md_query(uct_md_h md, ucx_md_attr_t *attr)
 {
-    return UCS_OK; /* no capabilities: the attributes are zeroed */
+    return UCS_OK; /* the caller has set the attributes to zero, which means no
+                    * capabilities */
 }
 
 static ucs_status_t no_mem_alloc(uct_md_h md, size_t *length, void **address,

@@ -38,7 +38,8 @@ static int uct_op_is_offered(const uct_iface_attr_t *attr, ucx_op_t op)
     }
 }
 
-/* Returns whether the remote processor handles the operation. */
+/* Returns whether a handler at the remote side runs for the operation (active
+ * messages, tagged messages), so that it has a receive overhead. */
 static int uct_op_is_message(ucx_op_t op)
 {
     return (op <= UCX_OP_AM_ZCOPY) || (op >= UCX_OP_TAG_SHORT);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * uct_host: the table of services that every plugin gets (<ucx/host.h>), and
- * the functions in it that are short. The files host_*.c, rcache.c and
- * memtype.c have the others.
+ * the short functions in it. The other functions are in host_*.c, rcache.c,
+ * memtype.c, mem_events.c and worker.c.
  */
 #include <stdarg.h>
 
@@ -87,7 +87,7 @@ static void uct_host_iface_async_event(uct_iface_h iface, unsigned flags)
     }
 }
 
-/* --- Topology --------------------------------------------------------------- */
+/* --- Topology ------------------------------------------------------------- */
 
 static ucs_status_t uct_host_sys_device_by_pci(const ucx_pci_address_t *pci,
                                                ucs_sys_device_t *sys_dev_p)

@@ -16,17 +16,18 @@
 #include "uct/base/worker.h"
 
 typedef struct uct_async_handler {
-    int number;              /* descriptor or timer number */
-    ucx_async_fd_cb_t fd_cb; /* exactly one is set */
-    ucx_async_timer_cb_t timer_cb;
-    void *arg;
+    int number;                    /* descriptor or timer number in libucs */
+    ucx_async_fd_cb_t fd_cb;       /* of a descriptor; NULL: a timer */
+    ucx_async_timer_cb_t timer_cb; /* of a timer; NULL: a descriptor */
+    void *arg;                     /* passed to the callback */
 } uct_async_handler_t;
 
+/* Protects the variables below. */
 static pthread_mutex_t uct_handlers_lock = PTHREAD_MUTEX_INITIALIZER;
-static ucs_hash_t uct_handlers; /* handlers by id; initialized while
-                                 * not empty */
-static unsigned uct_handlers_count;
-static ucx_async_id_t uct_handlers_last;
+static ucs_hash_t uct_handlers;          /* handlers by id; not initialized
+                                          * while uct_handlers_count is 0 */
+static unsigned uct_handlers_count;      /* number of handlers in the table */
+static ucx_async_id_t uct_handlers_last; /* the id that was assigned last */
 
 /* Stores the handler under a new id. */
 static ucs_status_t uct_handler_publish(uct_async_handler_t *handler,
@@ -69,8 +70,8 @@ static uct_async_handler_t *uct_handler_find(ucx_async_id_t id, int take)
     return handler;
 }
 
-/* Calls the handler, which may remove itself in the callback: do not access it
- * afterwards. */
+/* Calls the plugin's callback. The callback may remove and free the handler, so
+ * the handler is not accessed after the call. */
 static void uct_handler_call(int number, ucs_event_set_types_t events,
                              void *arg)
 {
@@ -104,7 +105,7 @@ ucs_status_t uct_host_async_add_fd(uct_worker_h worker, int fd, int events,
         return status;
     }
 
-    /* From here on another thread may call the handler */
+    /* from here on, another thread may call the callback */
     status = ucs_async_set_event_handler(async->mode, fd,
                                          (ucs_event_set_types_t)events,
                                          uct_handler_call, handler, async);
@@ -149,8 +150,8 @@ ucs_status_t uct_host_async_add_timer(uct_worker_h worker, double interval,
         return status;
     }
 
-    /* Publish after the timer's number is known: any thread that has the id may
-     * remove the timer. */
+    /* The handler gets its id after `number` is set, because any thread that
+     * has the id may remove the timer by this number. */
     status = uct_handler_publish(handler, id_p);
     if (status != UCS_OK) {
         (void)ucs_async_remove_handler(handler->number, 1);
@@ -164,11 +165,11 @@ void uct_host_async_remove(ucx_async_id_t id)
     uct_async_handler_t *handler = uct_handler_find(id, 1);
 
     if (handler == NULL) {
-        return; /* The id is 0, or was removed already */
+        return; /* the id is 0, or was removed already */
     }
 
-    /* synchronous: waits until the handler has returned, unless this call comes
-     * from the handler */
+    /* Waits until the callback has returned, unless it is the callback that
+     * calls this function. */
     (void)ucs_async_remove_handler(handler->number, 1);
     free(handler);
 }

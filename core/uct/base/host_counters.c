@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counters of plugins (counters_create of <ucx/host.h>), as records of the
- * statistics that UCX_STATS enables. */
+/* Counters of plugins (counters_create of <ucx/host.h>). They are records of
+ * ucs/stats, which UCX_STATS enables; a record has the counters of one
+ * object. */
 #include "ucs/stats/stats.h"
 #include "ucs/sys/math.h"
 #include "uct/base/host_services.h"

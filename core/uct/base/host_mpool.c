@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory pools of plugins (mpool_create of <ucx/host.h>). The plugin pushes to
- * and pops from the free list without a call of the core (see ucx_mpool_get);
- * this file fills the list, and counts elements that were not returned when
- * the pool is destroyed.
+ * Memory pools of plugins (mpool_create of <ucx/host.h>). A plugin takes
+ * elements from the free list and puts them back by inline functions
+ * (ucx_mpool_get). This file fills the list, and reports elements that were not
+ * put back when the pool is destroyed.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -13,21 +13,23 @@
 #include "ucs/sys/math.h"
 #include "uct/base/host_services.h"
 
-#define UCT_MPOOL_CHUNK_SIZE 65536 /* Default size of a chunk in bytes */
-#define UCT_MPOOL_CHUNK_MIN  8     /* elements */
+/* Default size of a chunk in bytes, and the smallest default number of elements
+ * in a chunk. */
+#define UCT_MPOOL_CHUNK_SIZE 65536
+#define UCT_MPOOL_CHUNK_MIN  8
 
 typedef struct uct_host_mpool {
-    ucx_mpool_t super;
-    ucx_mpool_params_t params; /* the members that exist in the ABI versions of
-                                * both the plugin and the core */
-    char *name;
-    size_t stride; /* distance between elements */
-    unsigned num_elems;
-    void **chunks;
-    unsigned num_chunks;
+    ucx_mpool_t super;         /* has the free list; the plugin sees it */
+    ucx_mpool_params_t params; /* as passed by the plugin; members that an older
+                                * plugin does not have are zero */
+    char *name;                /* for messages */
+    size_t stride;             /* bytes from one element to the next */
+    unsigned num_elems;        /* number of elements in all chunks */
+    void **chunks;             /* array of the allocated chunks */
+    unsigned num_chunks;       /* length of that array */
 } uct_host_mpool_t;
 
-/* Offset of the first element in a chunk. */
+/* Returns the offset of the first element in a chunk. */
 static size_t uct_host_mpool_padding(const uct_host_mpool_t *mp,
                                      const void *chunk)
 {
@@ -56,9 +58,9 @@ static void uct_host_chunk_free(uct_host_mpool_t *mp, void *chunk)
     }
 }
 
-/* Returns an error text if a parameter is invalid, otherwise NULL. Any
- * align_offset inside the element is valid, also an odd one: see
- * ucx_mpool_elem_next(). */
+/* Returns an error text if a parameter is invalid, otherwise NULL. align_offset
+ * may be any offset in the element, also an odd one: ucx_mpool_elem_next() does
+ * not require that elements are aligned. */
 static const char *uct_host_mpool_fault(const ucx_mpool_params_t *params)
 {
     if (!ucs_is_pow2(params->alignment) || (params->alignment > 4096)) {
@@ -120,8 +122,8 @@ ucs_status_t uct_host_mpool_create(const ucx_mpool_params_t *params,
     return UCS_OK;
 }
 
-/* Adds the elements of a new chunk to the free list, so that the first element
- * is the next to be used. */
+/* Adds the elements of a new chunk to the front of the free list, in ascending
+ * order of their addresses. */
 static void uct_host_mpool_carve(uct_host_mpool_t *mp, void *chunk, size_t size)
 {
     const unsigned room = mp->params.max_elems - mp->num_elems;

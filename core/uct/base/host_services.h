@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions of the table of services for plugins (host.c) that are in other
- * files. <ucx/host.h> describes them. */
+/* Functions in the table of services for plugins (uct_host in host.c) that
+ * other files define. <ucx/host.h> describes the slots of the same names. */
 #ifndef UCT_BASE_HOST_SERVICES_H
 #define UCT_BASE_HOST_SERVICES_H
 

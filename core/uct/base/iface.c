@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The public functions that open, query and close interfaces, and their
- * addresses. ops.c has the functions that send, estimate.c the costs.
+ * The public functions that open, query and close interfaces, and that get and
+ * check addresses. The functions that send are in ops.c, the estimates of costs
+ * in estimate.c.
  */
 #include "uct/base/iface.h"
 
@@ -30,8 +31,8 @@ ucs_status_t uct_md_iface_config_read(uct_md_h md, const char *tl_name,
 
     code = uct_md_state(md)->code;
     if (tl_name == NULL) {
-        /* to open by a socket address, no transport name is required: use the
-         * first transport that supports it */
+        /* The caller names no transport, to open an interface by a socket
+         * address. Use the first transport of the component. */
         if (!(uct_md_state(md)->attr.flags & UCT_MD_FLAG_SOCKADDR) ||
             (code->num_tls == 0)) {
             return UCS_ERR_INVALID_PARAM;
@@ -67,7 +68,8 @@ void uct_iface_am_reset(uct_iface_h iface, uint8_t id)
     iface->am[id] = (ucx_am_slot_t){.cb = uct_am_drop, .arg = iface};
 }
 
-/* Finds the transport and the device that the parameters select. */
+/* Finds the transport and the device that the parameters select. *dev_name_p is
+ * NULL if the interface is opened by a socket address. */
 static ucs_status_t uct_iface_choose(uct_md_h md,
                                      const uct_iface_params_t *params,
                                      const uct_tl_t **tl_p,
@@ -128,6 +130,9 @@ static ucs_status_t uct_iface_check_params(const uct_iface_params_t *params)
     return UCS_OK;
 }
 
+/* Returns `limit`; SIZE_MAX if the interface does not support the operation:
+ * then no length is rejected here, and the transport's function returns the
+ * error. */
 static size_t uct_limit(const uct_iface_attr_t *attr, uint64_t flag,
                         size_t limit)
 {
@@ -224,8 +229,8 @@ static void uct_iface_state_destroy(uct_iface_state_t *state)
     free(state);
 }
 
-/* Returns the keepalive interval in seconds, because plugins do not know the
- * unit of ucs_time_t. */
+/* Returns the keepalive interval in seconds; 0 if it is not set. Plugins get it
+ * in this unit, because that of ucs_time_t is private to the core. */
 static double uct_iface_keepalive(const uct_iface_params_t *params)
 {
     if (!(params->field_mask & UCT_IFACE_PARAM_FIELD_KEEPALIVE_INTERVAL)) {
@@ -256,8 +261,8 @@ static ucs_status_t uct_iface_open_state(uct_iface_state_t *state,
         return status;
     }
 
-    /* Set the default handlers only now, because their argument is the
-     * interface */
+    /* Set the default handlers again, now with their argument, the interface.
+     * uct_iface_open_with() has set them without it. */
     for (id = 0; id < UCT_AM_ID_MAX; ++id) {
         uct_iface_am_reset(iface, (uint8_t)id);
     }
@@ -306,8 +311,8 @@ uct_iface_open_with(uct_md_h md, uct_worker_h worker, const uct_tl_t *tl,
         args.head.am[id].cb = uct_am_drop;
     }
 
-    /* Reserve memory for the progress callback now:
-     * uct_iface_progress_enable() cannot return an error */
+    /* Allocate memory for the progress callback now, because
+     * uct_iface_progress_enable() cannot return an error. */
     status = ucs_callbackq_reserve(&worker->progress_q);
     if (status != UCS_OK) {
         goto err_free;
@@ -461,8 +466,8 @@ int uct_iface_is_reachable(const uct_iface_h iface,
         return 0;
     }
 
-    /* the caller guarantees that the addresses are as long as those of this
-     * interface */
+    /* The API requires that the addresses are from the same transport, so they
+     * are as long as those of this interface. */
     return uct_iface_is_reachable_sized(iface, dev_addr, attr->device_addr_len,
                                         iface_addr, attr->iface_addr_len, NULL,
                                         0);

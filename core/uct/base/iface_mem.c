@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * uct_iface_mem_alloc and uct_iface_mem_free. uct_iface_mem_free does not
- * receive the interface as an argument: memory that a transport has allocated
- * by its own mem_alloc slot is recorded here with its interface, whose mem_free
- * slot frees it. All other memory is recognized by its allocation method.
+ * uct_iface_mem_alloc() and uct_iface_mem_free(). uct_iface_mem_free() has no
+ * interface as an argument. Therefore memory from the mem_alloc slot of a
+ * transport is recorded here with its interface, so that the mem_free slot of
+ * the transport can free it. Memory from the default mem_alloc slot is not
+ * recorded: uct_mem_free() frees it by its allocation method.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -12,14 +13,15 @@
 #include "uct/base/defaults.h"
 #include "uct/base/state.h"
 
+/* A block from the mem_alloc slot of a transport. */
 typedef struct uct_iface_mem {
     struct uct_iface_mem *next;
-    void *address;
-    uct_iface_h iface;
+    void *address;     /* start of the block */
+    uct_iface_h iface; /* that has allocated it */
 } uct_iface_mem_t;
 
 static pthread_mutex_t uct_iface_mem_lock = PTHREAD_MUTEX_INITIALIZER;
-static uct_iface_mem_t *uct_iface_mems;
+static uct_iface_mem_t *uct_iface_mems; /* all such blocks; under the lock */
 
 static void uct_iface_mem_remember(uct_iface_mem_t *entry, uct_iface_h iface,
                                    void *address)
@@ -32,7 +34,8 @@ static void uct_iface_mem_remember(uct_iface_mem_t *entry, uct_iface_h iface,
     pthread_mutex_unlock(&uct_iface_mem_lock);
 }
 
-/* Removes the record of a memory block and returns its interface, or NULL. */
+/* Removes the record of a memory block and returns its interface. Returns NULL
+ * if there is no record. */
 static uct_iface_h uct_iface_mem_forget(const void *address)
 {
     uct_iface_h iface = NULL;

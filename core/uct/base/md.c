@@ -319,7 +319,8 @@ ucs_status_t uct_md_mem_query(uct_md_h md, const void *address, size_t length,
     if (mask & UCT_MD_MEM_ATTR_FIELD_DMABUF_FD) {
         mem_attr->dmabuf_fd = attr.dmabuf_fd;
     } else if (attr.dmabuf_fd != UCT_DMABUF_FD_INVALID) {
-        close(attr.dmabuf_fd); /* the caller did not request the descriptor */
+        close(attr.dmabuf_fd); /* the plugin has returned a descriptor that the
+                                * caller did not request */
     }
     return UCS_OK;
 }
@@ -340,9 +341,9 @@ ucs_status_t uct_md_detect_memory_type(uct_md_h md, const void *addr,
         close(attr.dmabuf_fd);
     }
     if ((status != UCS_OK) || (attr.mem_type == UCS_MEMORY_TYPE_UNKNOWN)) {
-        /* A domain that detects no types by its attributes may still detect
-         * memory that it has allocated itself; for other memory the query is
-         * unsupported */
+        /* A domain may detect the type of memory that it has allocated, even if
+         * its attributes contain no type that it detects. Therefore the
+         * attributes are checked only after the query has failed. */
         return (uct_md_attr(md)->detect_mem_types == 0) ? UCS_ERR_UNSUPPORTED :
                                                           UCS_ERR_INVALID_ADDR;
     }

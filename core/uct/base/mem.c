@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * uct_mem_alloc: tries each method of the caller's list until one succeeds. A
- * method that cannot satisfy the request (a fixed address from the heap,
- * device memory from anything but a domain) is skipped without an error
- * message.
+ * uct_mem_alloc(): tries each method of the caller's list until one succeeds. A
+ * method that cannot satisfy the request is skipped without a message. For
+ * example, the heap cannot provide a fixed address, and only a memory domain
+ * can provide device memory.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,15 +23,17 @@
 /* The parameters of an allocation, with defaults for those that the caller did
  * not set. */
 typedef struct uct_mem_request {
-    size_t length;
-    unsigned flags;
-    void *address;
+    size_t length;  /* bytes */
+    unsigned flags; /* UCT_MD_MEM_* */
+    void *address;  /* required address with UCT_MD_MEM_FLAG_FIXED; otherwise a
+                     * hint, or NULL */
     ucs_memory_type_t mem_type;
-    const uct_md_h *mds;
-    unsigned num_mds;
-    const char *name;
-    ucs_sys_device_t sys_device;
-    uint64_t secret;
+    const uct_md_h *mds; /* domains for the method "md", in this order */
+    unsigned num_mds;    /* length of that array */
+    const char *name;    /* of the allocation, for messages */
+    ucs_sys_device_t sys_device; /* device of the memory, or
+                                  * UCS_SYS_DEVICE_ID_UNKNOWN */
+    uint64_t secret;             /* see uct_mem_alloc_secret() */
 } uct_mem_request_t;
 
 static ucs_status_t uct_mem_request_init(uct_mem_request_t *request,
@@ -69,7 +71,7 @@ static ucs_status_t uct_mem_request_init(uct_mem_request_t *request,
     }
 
     if (length > PTRDIFF_MAX) {
-        return UCS_ERR_NO_MEMORY; /* No object can be larger */
+        return UCS_ERR_NO_MEMORY; /* C permits no larger object */
     }
 
     if (((unsigned)request->mem_type >= UCS_MEMORY_TYPE_LAST) ||
@@ -170,13 +172,14 @@ static ucs_status_t uct_mem_alloc_md(const uct_mem_request_t *request,
         }
     }
 
-    /* The status is that of the last domain. If that does not support
-     * allocation, report the lack of memory, which is the actual cause */
+    /* The status is that of the last domain. The other methods fail with
+     * UCS_ERR_NO_MEMORY, so a domain that cannot allocate at all does too. */
     return (status == UCS_ERR_UNSUPPORTED) ? UCS_ERR_NO_MEMORY : status;
 }
 
-/* Returns whether malloc() can satisfy the request: malloc() chooses the
- * address, and its memory shares pages with other objects. */
+/* Returns whether the heap can satisfy the request. It cannot provide a fixed
+ * address. It cannot lock memory either, because the memory shares pages with
+ * other objects. */
 static int uct_mem_fits_heap(const uct_mem_request_t *request)
 {
     return (request->mem_type == UCS_MEMORY_TYPE_HOST) &&
@@ -197,7 +200,8 @@ static ucs_status_t uct_mem_alloc_heap(const uct_mem_request_t *request,
     return UCS_OK;
 }
 
-/* Size of a transparent huge page, or 0 if they are disabled. */
+/* Returns the size in bytes of a transparent huge page, or 0 if they are
+ * disabled. */
 static size_t uct_thp_size(void)
 {
     char line[128];
@@ -243,7 +247,7 @@ static ucs_status_t uct_mem_alloc_thp(const uct_mem_request_t *request,
     return UCS_OK;
 }
 
-/* Maps whole pages of this size. */
+/* Allocates by mmap(). The length is rounded up to pages of `page` bytes. */
 static ucs_status_t uct_mem_alloc_map(const uct_mem_request_t *request,
                                       uct_alloc_method_t method, size_t page,
                                       int map_flags,
@@ -269,8 +273,8 @@ static ucs_status_t uct_mem_alloc_map(const uct_mem_request_t *request,
         return UCS_ERR_NO_MEMORY;
     }
 
-    /* an old kernel ignores MAP_FIXED_NOREPLACE and uses the address as a
-     * hint */
+    /* A kernel that does not know MAP_FIXED_NOREPLACE ignores it, and may
+     * return another address. */
     if ((request->flags & UCT_MD_MEM_FLAG_FIXED) &&
         (address != request->address)) {
         goto err;

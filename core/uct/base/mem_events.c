@@ -150,16 +150,18 @@ ucs_status_t uct_mem_events_set(int events, int priority,
 
 /* --- Subscriptions of plugins -------------------------------------------- */
 
+/* A subscription of a plugin, and the argument of its handler in UCM. */
 typedef struct mem_subscriber {
-    ucs_list_link_t list;
+    ucs_list_link_t list; /* link in mem_subscribers */
     ucx_mem_event_cb_t cb;
     void *arg;
 } mem_subscriber_t;
 
 static pthread_mutex_t mem_lock = PTHREAD_MUTEX_INITIALIZER;
-static UCS_LIST_HEAD(mem_subscribers);
+static UCS_LIST_HEAD(mem_subscribers); /* protected by mem_lock */
 
-/* Passes an event to the plugins. Runs inside the call that maps or unmaps. */
+/* Handler in UCM: passes an event to one subscriber. Runs in the thread that
+ * maps or unmaps memory, inside that call. */
 static void mem_event(ucm_event_type_t type, ucm_event_t *event, void *arg)
 {
     const mem_subscriber_t *subscriber = arg;

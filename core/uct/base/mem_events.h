@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory events (mapped and unmapped memory, reported by core/ucm) for the
- * core and for plugins: the settings of UCM as configuration variables, and
- * subscriptions.
+ * Memory events for the core and for plugins. core/ucm intercepts the functions
+ * that map and unmap memory, and reports mapped and unmapped ranges. This
+ * header has the settings of UCM and of registration caches as configuration
+ * variables, and subscriptions to the events.
  */
 #ifndef UCT_BASE_MEM_EVENTS_H
 #define UCT_BASE_MEM_EVENTS_H
@@ -10,25 +11,29 @@
 #include <ucm/api/ucm.h>
 #include <ucx/host.h>
 
-/* Settings of registration caches. */
+/* Settings of registration caches: the variables UCX_RCACHE_*. */
 typedef struct uct_rcache_options {
-    int enable; /* ucs_ternary_auto_value_t */
-    unsigned mem_prio;
-    unsigned long max_regions;
-    size_t max_size;
-    size_t max_unreleased; /* bytes */
+    int enable;                /* UCS_NO, UCS_YES or UCS_TRY */
+    unsigned mem_prio;         /* priority of the caches' handlers of memory
+                                * events */
+    unsigned long max_regions; /* maximum number of cached regions */
+    size_t max_size;           /* maximum bytes of cached regions */
+    size_t max_unreleased;     /* maximum bytes of regions that are unmapped but
+                                * not deregistered yet */
 } uct_rcache_options_t;
 
 /* Reads the UCX_RCACHE_* variables. If a value is invalid, logs an error and
  * uses the defaults. */
 void uct_rcache_options_read(uct_rcache_options_t *options);
 
-/* Subscribes by ucm_set_event_handler(). Before the first subscription, sets
- * the options of UCM from the configuration variables of this process. */
+/* Calls ucm_set_event_handler(). The first call in the process sets the options
+ * of UCM before that, from the variables UCX_MEM_*. */
 ucs_status_t uct_mem_events_set(int events, int priority,
                                 ucm_event_callback_t cb, void *arg);
 
-/* Returns the number of forks from the first ancestor to this process. */
+/* Returns a number that is larger in a forked child than it was in its parent,
+ * so that a process recognizes objects from before a fork. Forks before the
+ * first uct_mem_events_set() do not count. */
 unsigned uct_fork_generation(void);
 
 /* The functions mem_event_subscribe and mem_event_unsubscribe that plugins

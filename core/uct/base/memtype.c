@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory types of addresses (memtype.h): records memory that plugins announce
- * in the list of libucs. For other memory, libucs calls uct_memtype_told(),
- * which queries the open memory domains that detect types; libucs caches the
- * result.
+ * Memory types of addresses (memtype.h). Memory that plugins announce is
+ * recorded in the cache of libucs (ucs/memory/memtype.h). For other memory,
+ * libucs calls uct_memtype_told(), which queries the open memory domains that
+ * detect types. libucs may remember which pages are host memory, so that it
+ * does not call the function for them again.
  */
 #include "uct/base/memtype.h"
 
@@ -16,15 +17,15 @@
 #include "uct/base/mem_events.h"
 
 static pthread_rwlock_t uct_tellers_lock = PTHREAD_RWLOCK_INITIALIZER;
-static uct_md_h *uct_tellers; /* Open domains that detect memory types */
-static unsigned uct_tellers_count;
+static uct_md_h *uct_tellers;      /* open domains that detect memory types */
+static unsigned uct_tellers_count; /* length of that array */
 
-/* Number of open domains that detect types. Detection does not take this lock:
- * while it is held, the subscription to memory events takes the dynamic
- * linker's lock. */
+/* Protects the two variables below. Separate from uct_tellers_lock, because
+ * this lock is held while the subscription to memory events takes the lock of
+ * the dynamic linker, for which the detection of a type must not wait. */
 static pthread_mutex_t uct_listen_lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned uct_listen_count;
-static int uct_is_listening;
+static unsigned uct_listen_count; /* number of open domains that detect types */
+static int uct_is_listening;      /* subscribed to memory events */
 
 static int uct_range_is_valid(const void *address, size_t length)
 {
@@ -53,8 +54,9 @@ void uct_memtype_remove(void *address, size_t length)
     ucs_memtype_cache_remove(address, length);
 }
 
-/* libucs calls this function for an address whose type is not recorded. Queries
- * the domains. */
+/* The detector of libucs (ucs_memtype_detector_t): called for an address whose
+ * type is not recorded. Queries the domains until one of them knows the
+ * type. */
 static int uct_memtype_told(const void *address, size_t length,
                             ucs_memory_info_t *info, uint32_t *place_p)
 {
@@ -85,10 +87,10 @@ static void uct_memtype_unmapped(ucx_mem_event_t event, void *address,
     ucs_memtype_forget_range(address, length);
 }
 
-/* Called when a domain that detects types is opened. If no other such domain is
- * open, subscribes to memory events. If that succeeds, every unmapping is
- * reported, and libucs may record which pages are host memory; otherwise each
- * detection queries the domains. */
+/* Called when a domain that detects types was opened. If it is the first one,
+ * subscribes to memory events. If that succeeds, every unmapping is reported,
+ * so that libucs can remember which pages are host memory. Otherwise libucs
+ * queries the domains for each address. */
 static void uct_memtype_listen(void)
 {
     pthread_mutex_lock(&uct_listen_lock);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Public tables of names. libuct contains a copy (see core/compat), so this
- * file holds constants only.
+ * Public tables of names. This file contains constants only, because it is also
+ * part of the drop-in library libuct (core/compat/README.md).
  */
 #include <uct/api/uct_def.h>
 

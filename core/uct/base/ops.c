@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The public functions that move data (uct_ep_am_short and so on): each checks
- * what a few comparisons can check, and calls the slot in the endpoint's
- * table. UCP calls the slots without these functions. All of it is hot path.
+ * The public functions that move data (uct_ep_am_short() and so on). Each makes
+ * the checks of its arguments that cost a few comparisons only, and calls the
+ * slot in the endpoint's table. UCP calls the slots without these functions.
+ * Hot path.
  */
 #include <ucx/am.h>
 
@@ -10,8 +11,8 @@
 #include "uct/base/state.h"
 #include "uct/base/worker.h"
 
-/* Endpoints of connection managers have no interface and hence no limits: their
- * operations return an error. */
+/* Limits for endpoints of connection managers, which have no interface: every
+ * length passes the checks here, and the slot returns an error. */
 static const uct_iface_limits_t uct_no_limits = {
     .am_short  = SIZE_MAX,
     .am_zcopy  = SIZE_MAX,
@@ -32,9 +33,10 @@ static inline const uct_iface_limits_t *uct_ep_limits(uct_ep_h ep)
                                            &uct_no_limits;
 }
 
-/* The status of a short send for users. A slot may return UCS_INPROGRESS if it
- * has copied the data and sends it in the next progress; for the public API
- * that is success, because the caller may reuse the buffer. */
+/* Converts the status of a short send from that of a slot to that of the public
+ * API. A slot returns UCS_INPROGRESS if it has copied the data and sends it in
+ * the next progress. For the public API this is success, because the caller may
+ * reuse the buffer. */
 static inline ucs_status_t uct_short_status(ucs_status_t status)
 {
     return (status == UCS_INPROGRESS) ? UCS_OK : status;
@@ -106,10 +108,11 @@ ucs_status_t uct_ep_am_short_iov(uct_ep_h ep, uint8_t id, const uct_iov_t *iov,
     return uct_short_status(ep->ops->am_short_iov(ep, id, iov, iovcnt));
 }
 
-/* Checks the peer after a send. The status of the send does not change: the
- * error handler reports a lost peer. The check follows the send, because the
- * send may open the connection that is checked; the check is made also if the
- * send failed for lack of send resources, so that a lost peer is detected. */
+/* Called after a send with UCT_SEND_FLAG_PEER_CHECK: checks whether the peer is
+ * still alive. A lost peer is reported by the error handler, not by the status
+ * of the send. The check is made after the send, because the send may open the
+ * connection that is checked. It is also made if the send has failed: a lost
+ * peer may be the reason why there are no send resources. */
 static inline void uct_ep_peer_check(uct_ep_h ep, unsigned flags)
 {
     if (ucs_unlikely(flags & UCT_SEND_FLAG_PEER_CHECK)) {
@@ -174,9 +177,9 @@ ucs_status_t uct_iface_set_am_handler(uct_iface_h iface, uint8_t id,
         return UCS_ERR_UNSUPPORTED;
     }
 
-    /* A handler with UCT_CB_FLAG_ASYNC may also run in progress. A handler
-     * without this flag needs an interface that calls handlers from progress
-     * only. */
+    /* A handler without UCT_CB_FLAG_ASYNC may be called in progress only, which
+     * UCT_IFACE_FLAG_CB_SYNC declares. A handler with that flag may be called
+     * in any thread, also in progress. */
     if (!(flags & UCT_CB_FLAG_ASYNC) && !(caps & UCT_IFACE_FLAG_CB_SYNC)) {
         return UCS_ERR_UNSUPPORTED;
     }
@@ -325,7 +328,7 @@ ucs_status_t uct_ep_atomic64_fetch(uct_ep_h ep, uct_atomic_op_t opcode,
                                    comp);
 }
 
-/* --- Order, completion, waiting -------------------------------------------- */
+/* --- Order, completion, waiting ------------------------------------------- */
 
 ucs_status_t uct_ep_pending_add(uct_ep_h ep, uct_pending_req_t *req,
                                 unsigned flags)

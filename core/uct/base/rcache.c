@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The registration cache. Cached regions never overlap: a request for a range
- * that touches several regions replaces them by one region that covers all.
+ * that overlaps several regions replaces them by one region that covers all. A
+ * region is HELD while a user has a reference to it, otherwise IDLE. It is
+ * cached if it is in the tree, so that later requests find it, otherwise stale.
  *
- *   get: hit  --------------------------------------------> HELD, cached
- *   get: miss -> replaced ones become stale -> register --> HELD, cached
- *   put: last user -> cached: IDLE, in the order of use
- *                  -> stale: deregistered
- *   too many or too large: the longest IDLE are deregistered
- *   memory unmapped -> stale, including regions being registered
+ *   get: found ---------------------------------------------> HELD, cached
+ *   get: not found -> overlapping ones stale -> register ---> HELD, cached
+ *   put: last reference -> cached: IDLE
+ *                       -> stale: deregistered
+ *   limit exceeded: the least recently used IDLE regions are deregistered
+ *   memory unmapped: stale, including regions that are being registered
  *
- * Memory events run inside another thread's munmap() or free(). Therefore
- * nothing is allocated, freed or deregistered under the lock: regions to
- * release are put on a list, which the next get or put releases, or a service
- * thread if the list is long.
+ * Memory events arrive inside munmap() or free() of any thread. Therefore
+ * nothing is allocated, freed or deregistered under the lock, or by the event:
+ * regions to deregister are put on a list (garbage). The next get or put
+ * deregisters them, or the service thread of ucs/async if the list is long.
  */
 #include "uct/base/rcache.h"
 
@@ -32,51 +34,57 @@
 #include "uct/base/mem_events.h"
 #include "uct/base/region_tree.h"
 
+/* Bits of ucx_rcache_region_t::flags. */
 enum {
-    UCT_REGION_CACHED = 1u << 0, /* in the tree; otherwise stale */
-    UCT_REGION_STALE  = 1u << 1, /* its memory was unmapped while it was being
-                                  * registered */
+    /* it is in the tree of cached regions */
+    UCT_REGION_CACHED = 1u << 0,
+    /* its memory was unmapped while it was being registered */
+    UCT_REGION_STALE  = 1u << 1,
 };
 
-/* Maximum length of the list of unused regions (`garbage`) that waits for the
- * next use of the cache. A longer list is released by the service thread. */
+/* Number of regions in the list `garbage` above which the service thread
+ * deregisters them, without waiting for the next get or put. */
 #define UCT_RCACHE_MAX_GARBAGE 1024
 
-/* A region: the cache's part, then the part that the plugin sees. */
+/* A region: the part of the cache, then the part that the plugin sees. */
 typedef struct uct_region {
     uct_region_node_t node; /* address range; in the tree if cached */
     unsigned access;        /* access flags of the registration */
-    ucs_list_link_t list;   /* in a list of the cache or of a call */
-    max_align_t visible[];  /* ucx_rcache_region_t and the plugin's
-                             * part */
+    ucs_list_link_t list;   /* link in one of the lists of ucx_rcache, or in a
+                             * list on the stack of a function */
+    max_align_t visible[];  /* ucx_rcache_region_t, then the plugin's data */
 } uct_region_t;
 
 /* A requested range. */
 typedef struct uct_range {
     uintptr_t start;
-    uintptr_t end;
-    unsigned access;
+    uintptr_t end;   /* after the last byte */
+    unsigned access; /* access flags */
 } uct_range_t;
 
 struct ucx_rcache {
-    ucx_rcache_params_t params;
-    char *name;
-    unsigned generation; /* fork generation of the creating
-                          * process */
-    int is_watched;      /* has a subscription to memory events */
-    int wake_fd;         /* of the service thread, or -1 */
-    size_t max_unreleased;
-    pthread_mutex_t lock;
-    uct_region_tree_t tree;
-    ucs_list_link_t idle;    /* cached and unused, least recently used
-                              * first */
-    ucs_list_link_t held;    /* in use, cached or stale */
-    ucs_list_link_t pending; /* being registered */
-    ucs_list_link_t garbage; /* unused when their memory was unmapped */
-    size_t garbage_count;
-    size_t garbage_bytes;
-    size_t num_regions; /* number of cached regions */
-    size_t num_bytes;
+    ucx_rcache_params_t params; /* as passed by the plugin; the limits may be
+                                 * lowered by the configuration */
+    char *name;                 /* for messages */
+    unsigned generation;        /* uct_fork_generation() when the cache was
+                                 * created */
+    int is_watched;             /* subscribed to memory events */
+    int wake_fd;                /* eventfd that wakes the service thread to
+                                 * deregister garbage; -1: none */
+    size_t max_unreleased;      /* garbage_bytes above which it is woken */
+
+    pthread_mutex_t lock;    /* protects the members below */
+    uct_region_tree_t tree;  /* cached regions by their address */
+    ucs_list_link_t idle;    /* cached regions without references, least
+                              * recently used first */
+    ucs_list_link_t held;    /* referenced regions, cached or stale */
+    ucs_list_link_t pending; /* regions that are being registered */
+    ucs_list_link_t garbage; /* regions to deregister: they had no references
+                              * when their memory was unmapped */
+    size_t garbage_count;    /* number of regions in that list */
+    size_t garbage_bytes;    /* their total length */
+    size_t num_regions;      /* number of cached regions */
+    size_t num_bytes;        /* their total length */
 };
 
 static ucx_rcache_region_t *uct_region_visible(uct_region_t *region)
@@ -113,7 +121,8 @@ static void uct_regions_free(ucx_rcache_t *rcache, ucs_list_link_t *garbage)
     }
 }
 
-/* Removes a region from the tree. If it is unused, it goes to `garbage`. */
+/* Removes a region from the tree. If it has no references, moves it to the list
+ * `garbage`, which the caller deregisters. The caller holds the lock. */
 static void uct_rcache_uncache(ucx_rcache_t *rcache, uct_region_t *region,
                                ucs_list_link_t *garbage)
 {
@@ -129,8 +138,9 @@ static void uct_rcache_uncache(ucx_rcache_t *rcache, uct_region_t *region,
     }
 }
 
-/* Evicts unused regions until a region of `length` bytes fits within the limits
- * of the cache. Returns 0 if it does not fit even without unused regions. */
+/* Removes regions without references from the cache, until a region of `length`
+ * bytes fits within its limits. Moves them to `garbage`. Returns 0 if the
+ * region does not fit even then. The caller holds the lock. */
 static int uct_rcache_evict(ucx_rcache_t *rcache, size_t length,
                             ucs_list_link_t *garbage)
 {
@@ -152,8 +162,8 @@ static int uct_rcache_evict(ucx_rcache_t *rcache, size_t length,
     return 1;
 }
 
-/* Moves the garbage to the caller's list. The caller releases it after it has
- * released the lock. */
+/* Moves the regions in rcache->garbage to the caller's list. The caller
+ * deregisters them after it has released the lock. */
 static void uct_rcache_take_garbage(ucx_rcache_t *rcache,
                                     ucs_list_link_t *garbage)
 {
@@ -167,7 +177,9 @@ static void uct_rcache_take_garbage(ucx_rcache_t *rcache,
     rcache->garbage_bytes = 0;
 }
 
-/* Inserts a new region into the cache, unless it overlaps a cached region. */
+/* Adds a new region to the held ones. Puts it into the tree too, unless its
+ * memory was unmapped, it overlaps a cached region, or it does not fit within
+ * the limits. The caller holds the lock. */
 static void uct_rcache_insert(ucx_rcache_t *rcache, uct_region_t *region,
                               ucs_list_link_t *garbage)
 {
@@ -178,8 +190,8 @@ static void uct_rcache_insert(ucx_rcache_t *rcache, uct_region_t *region,
         (uct_rcache_find(rcache, region->node.start, region->node.end) !=
          NULL) ||
         !uct_rcache_evict(rcache, visible->length, garbage)) {
-        return; /* The region is not cached: it is deregistered when its last
-                 * user releases it */
+        return; /* not in the tree: uct_rcache_put() deregisters the region when
+                 * its last reference is released */
     }
 
     uct_region_tree_insert(&rcache->tree, &region->node);
@@ -188,6 +200,7 @@ static void uct_rcache_insert(ucx_rcache_t *rcache, uct_region_t *region,
     rcache->num_regions += 1;
 }
 
+/* Adds a reference to a region. The caller holds the lock. */
 static void uct_region_hold(ucx_rcache_t *rcache, uct_region_t *region)
 {
     ucx_rcache_region_t *visible = uct_region_visible(region);
@@ -199,9 +212,9 @@ static void uct_region_hold(ucx_rcache_t *rcache, uct_region_t *region)
 }
 
 /*
- * Returns a cached region that covers `wanted`, with a reference. If there is
- * none, returns NULL, removes the overlapping regions from the cache, and
- * extends `wanted` to cover them.
+ * Returns a cached region that covers `wanted`, with a new reference. If there
+ * is none, returns NULL, removes the overlapping regions from the tree, and
+ * extends `wanted` to cover them. The caller holds the lock.
  */
 static uct_region_t *uct_rcache_lookup(ucx_rcache_t *rcache,
                                        uct_range_t *wanted,
@@ -226,8 +239,9 @@ static uct_region_t *uct_rcache_lookup(ucx_rcache_t *rcache,
     return NULL;
 }
 
-/* Registers a region. During the registration, the region is in the pending
- * list. The caller does not hold the lock. */
+/* Registers a region, which has one reference then. The region is in the
+ * pending list during the registration and after success. The caller does not
+ * hold the lock. */
 static ucs_status_t uct_region_create(ucx_rcache_t *rcache,
                                       const uct_range_t *wanted,
                                       uct_region_t **region_p)
@@ -267,6 +281,9 @@ static ucs_status_t uct_region_create(ucx_rcache_t *rcache,
     return UCS_OK;
 }
 
+/* Registers a region for uct_rcache_get(): first for `merged`, the requested
+ * range extended to the regions that it replaces, then for `asked`, the range
+ * alone. */
 static ucs_status_t uct_rcache_get_slow(ucx_rcache_t *rcache,
                                         const uct_range_t *asked,
                                         const uct_range_t *merged,
@@ -280,8 +297,8 @@ static ucs_status_t uct_rcache_get_slow(ucx_rcache_t *rcache,
     if ((status != UCS_OK) &&
         ((merged->start != asked->start) || (merged->end != asked->end) ||
          (merged->access != asked->access))) {
-        /* retry without merging: a part of the merged range may be unmapped, or
-         * reject the access */
+        /* A part of the larger range may be unmapped, or may not permit the
+         * access. */
         status = uct_region_create(rcache, asked, &region);
     }
     if (status != UCS_OK) {
@@ -298,9 +315,9 @@ static ucs_status_t uct_rcache_get_slow(ucx_rcache_t *rcache,
     return UCS_OK;
 }
 
-/* Returns whether this process is a forked child of the process that created
- * the cache. State that other threads of the parent were changing is invalid in
- * the child. */
+/* Returns whether the cache was created by an ancestor of this process, before
+ * a fork. Then the lock and the lists must not be used: another thread of the
+ * ancestor may have been changing them at the fork. */
 static int uct_rcache_is_inherited(const ucx_rcache_t *rcache)
 {
     return rcache->generation != uct_fork_generation();
@@ -365,9 +382,9 @@ void uct_rcache_put(ucx_rcache_t *rcache, ucx_rcache_region_t *visible)
     uct_regions_free(rcache, &garbage);
 }
 
-/* Removes regions that overlap the range from the cache. Returns whether the
- * garbage list has become so long that it must not wait for the next use of the
- * cache. */
+/* Removes the regions that overlap the range from the tree, and moves those
+ * without references to rcache->garbage. Returns whether that list is so long
+ * that it must be deregistered without waiting for the next get or put. */
 static int uct_rcache_drop(ucx_rcache_t *rcache, uintptr_t start, uintptr_t end)
 {
     UCS_LIST_HEAD(garbage);
@@ -482,8 +499,7 @@ void uct_rcache_destroy(ucx_rcache_t *rcache)
         uct_regions_free(rcache, &rcache->idle);
         uct_regions_free(rcache, &rcache->held);
         pthread_mutex_destroy(&rcache->lock);
-    } /* in a forked child the lists are not used: another thread of the parent
-       * may have been changing them */
+    }
     free(rcache->name);
     free(rcache);
 }
@@ -491,9 +507,9 @@ void uct_rcache_destroy(ucx_rcache_t *rcache)
 /* --- Memory events ------------------------------------------------------- */
 
 /*
- * Handles an unmapping. Runs inside the call that unmaps, on any thread,
- * including a thread that exits and has already destroyed its thread-local
- * data. Therefore it is short and excluded from the thread sanitizer.
+ * Handler of memory events: handles unmapped memory. Runs inside the call that
+ * unmaps, in any thread, also in a thread that is exiting and has destroyed its
+ * thread-local data. Therefore it is short and allocates nothing.
  */
 static void uct_rcache_event(ucm_event_type_t type, ucm_event_t *event,
                              void *arg)
@@ -503,17 +519,17 @@ static void uct_rcache_event(ucm_event_type_t type, ucm_event_t *event,
     uintptr_t start      = (uintptr_t)event->vm_unmapped.address;
     uintptr_t end        = start + event->vm_unmapped.size;
 
-    /* the mem_type event begins with the same members */
+    /* event->mem_type begins with the same members as event->vm_unmapped */
     if (!uct_rcache_is_inherited(rcache) &&
         uct_rcache_drop(rcache, start, (end < start) ? UINTPTR_MAX : end) &&
-        /* not write(), which is a cancellation point */
+        /* write() is a cancellation point; syscall() is not */
         (syscall(SYS_write, rcache->wake_fd, &one, sizeof(one)) < 0)) {
-        return; /* The counter of the eventfd is at its maximum, so that the
-                 * service thread is awake */
+        return; /* the counter of the eventfd is at its maximum: earlier writes
+                 * have already woken the service thread */
     }
 }
 
-/* Releases the garbage. Runs on the service thread. */
+/* Deregisters the garbage. Runs in the service thread. */
 static void uct_rcache_wakeup(int fd, ucs_event_set_types_t events, void *arg)
 {
     uint64_t count;

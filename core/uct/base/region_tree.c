@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A treap of ranges: ordered by address, and heap-ordered by a random weight,
- * which keeps the expected depth logarithmic.
+ * A treap of address ranges: ordered by address like a search tree, and by
+ * random weights like a heap. The weights keep the expected depth logarithmic.
  */
 #include "uct/base/region_tree.h"
 
@@ -44,7 +44,8 @@ static void region_split(uct_region_node_t *node, uintptr_t start,
     *high = NULL;
 }
 
-/* Joins two trees. All nodes of `low` must be below all nodes of `high`. */
+/* Joins two trees and returns the root. All addresses in `low` must be below
+ * all addresses in `high`. */
 static uct_region_node_t *region_join(uct_region_node_t *low,
                                       uct_region_node_t *high)
 {

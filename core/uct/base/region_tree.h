@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Non-overlapping address ranges in a tree whose nodes are embedded in the
- * caller's structures: insertion and removal allocate nothing, so they are safe
- * inside another thread's free(). The caller serializes access.
+ * A tree of address ranges that do not overlap. The nodes are members of the
+ * caller's structures. Therefore insertion and removal allocate nothing, so
+ * that they can be called from inside malloc() or free(). The caller serializes
+ * access.
  */
 #ifndef UCT_BASE_REGION_TREE_H
 #define UCT_BASE_REGION_TREE_H
@@ -14,13 +15,13 @@ typedef struct uct_region_node {
     uintptr_t end; /* after the last byte */
     struct uct_region_node *left;
     struct uct_region_node *right;
-    uint32_t weight; /* not more than its parent's */
+    uint32_t weight; /* random; not larger than that of the parent node */
 } uct_region_node_t;
 
 /* A tree. If all bytes are zero, it is empty. */
 typedef struct uct_region_tree {
-    uct_region_node_t *root;
-    uint32_t seed;
+    uct_region_node_t *root; /* NULL: the tree is empty */
+    uint32_t seed;           /* state of the generator of random weights */
 } uct_region_tree_t;
 
 /* Returns a node that overlaps [start, end), or NULL. */

@@ -8,7 +8,7 @@
 #include "ucs/debug/log.h"
 #include "uct/base/state.h"
 
-/* Appends one transport's devices to an array. */
+/* Appends the devices of one transport to the array at *list_p. */
 static ucs_status_t uct_tl_list_devices(uct_md_h md, const uct_tl_t *tl,
                                         uct_tl_resource_desc_t **list_p,
                                         unsigned *count_p)
@@ -53,8 +53,8 @@ static ucs_status_t uct_tl_list_devices(uct_md_h md, const uct_tl_t *tl,
     return UCS_OK;
 }
 
-/* Keeps the list for the next uct_iface_open(): listing devices may take longer
- * than the rest of opening. */
+/* Keeps a copy of the list for uct_tl_check_device(): to list the devices again
+ * may take longer than everything else that uct_iface_open() does. */
 static void uct_md_remember_resources(uct_md_state_t *state,
                                       const uct_tl_resource_desc_t *list,
                                       unsigned count)
@@ -97,7 +97,7 @@ ucs_status_t uct_md_query_tl_resources(uct_md_h md,
             free(list);
             return status;
         }
-        /* continue with the other transports */
+        /* after another error, continue with the other transports */
         if (status != UCS_OK) {
             ucs_diag("transport %s could not list its devices: %s",
                      code->tls[i].desc.name, ucs_status_string(status));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The public functions of remote keys: packed by a memory domain, and unpacked
- * by any process that has the component. An unpacked key (uct_rkey_bundle_t)
- * has a reference to its component, so that functions of other components
- * reject it.
+ * The public functions for remote keys. A memory domain packs a key into bytes;
+ * any process that has the same component unpacks them. An unpacked key
+ * (uct_rkey_bundle_t) points to its component, so that a call with another
+ * component is rejected.
  */
 #include "uct/base/md.h"
 #include "uct/base/state.h"
@@ -53,7 +53,7 @@ ucs_status_t uct_rkey_unpack_sized(uct_component_h component,
         return status;
     }
 
-    /* Components without this slot have keys without contents */
+    /* a component without this slot has keys without contents */
     if (code->full.rkey_unpack != NULL) {
         status = code->full.rkey_unpack(code->desc, rkey_buffer, length,
                                         sys_dev, &bundle.rkey, &bundle.handle);
@@ -77,13 +77,14 @@ ucs_status_t uct_rkey_unpack(uct_component_h component, const void *rkey_buffer,
         return UCS_ERR_INVALID_PARAM;
     }
 
-    /* the API does not pass the length of the key: the caller guarantees that
-     * the key is complete */
+    /* The API has no length of the key: it requires that the caller passes a
+     * complete key. */
     return uct_rkey_unpack_sized(component, rkey_buffer, SIZE_MAX,
                                  UCS_SYS_DEVICE_ID_UNKNOWN, rkey_ob);
 }
 
-/* Returns the code of the component that unpacked the bundle. */
+/* Returns the code of the component, or NULL. UCS_ERR_INVALID_PARAM if another
+ * component has unpacked the key. */
 static const uct_code_t *uct_rkey_code(uct_component_h component,
                                        const uct_rkey_bundle_t *rkey_ob,
                                        ucs_status_t *status_p)

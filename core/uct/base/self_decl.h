@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The built-in transport of a process to itself (uct/self): its declaration,
- * which replaces a manifest, and its entry point. */
+/* The transport "self", which is part of the core (uct/self): its declaration,
+ * which other plugins have in a manifest, and its entry point. */
 #ifndef UCT_BASE_SELF_DECL_H
 #define UCT_BASE_SELF_DECL_H
 

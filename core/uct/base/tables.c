@@ -16,8 +16,9 @@ _Static_assert(sizeof(uct_slot_t) == sizeof(void *),
 _Static_assert(offsetof(ucx_ep_ops_t, am_short) == sizeof(size_t),
                "slots follow the size without a gap");
 
-/* Overwrites the slots of `to` by the slots that `from` contains. The size of
- * `from` is from_size bytes. All members after the size are pointers. */
+/* Copies those slots of `from` that are not NULL to the table `to`. Slots
+ * beyond the end of either table are ignored. Both tables consist of their size
+ * and pointers. to_size and from_size: bytes of the tables. */
 static void uct_slots_merge(void *to, size_t to_size, const void *from,
                             size_t from_size)
 {
@@ -59,7 +60,8 @@ void uct_cm_ops_complete(ucx_cm_ops_t *to, const ucx_cm_ops_t *from)
     to->ep_ops = NULL;
 }
 
-/* Copies the members that both versions of the structure have. */
+/* Copies the members that exist both in the plugin's version of the structure
+ * (`from`) and in the core's (`to`). Sets the other members of `to` to zero. */
 static void uct_desc_copy(void *to, size_t to_size, const void *from,
                           size_t from_size)
 {
@@ -80,6 +82,7 @@ void uct_transport_desc_complete(ucx_transport_t *to,
     uct_desc_copy(to, sizeof(*to), from, from->size);
 }
 
+/* True if a table is NULL, too small to have the slot, or has NULL in it. */
 #define UCT_LACKS(_table, _slot) \
     (((_table) == NULL) || !UCX_TABLE_HAS(_table, _slot) || \
      ((_table)->_slot == NULL))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Completes a plugin's tables: slots that are missing, because the plugin is
- * older or does not support the operation, get a default function, so that
- * callers never test a slot. Slots of a newer plugin that the core's table does
- * not have are ignored.
+ * Completes a plugin's tables of functions. A slot is missing if the plugin was
+ * built for an older ABI version, or does not support the operation. It gets a
+ * default function, so that callers need not test whether a slot is NULL. Slots
+ * of a newer ABI version, which the core's table does not have, are ignored.
  */
 #ifndef UCT_BASE_TABLES_H
 #define UCT_BASE_TABLES_H
@@ -25,9 +25,9 @@ void uct_component_desc_complete(ucx_component_t *to,
 void uct_transport_desc_complete(ucx_transport_t *to,
                                  const ucx_transport_t *from);
 
-/* Returns the name of the first required slot that is missing, or NULL. Must be
- * called before the tables are completed, because completion fills all
- * slots. */
+/* Returns the name of the first required slot that a plugin's transport does
+ * not have, or NULL. `transport`: the plugin's descriptor, before its tables
+ * are completed. */
 const char *uct_transport_missing_slot(const ucx_transport_t *transport);
 
 #endif

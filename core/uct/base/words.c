@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Why an entry of UCX_TLS selects nothing (words.h): first the names of
- * built-in transports, then the manifests of plugins, by functions of
- * core/uct/plugin. */
+/* Explains why a word of UCX_TLS selects no transport (words.h): compares it
+ * with the transports of the core itself (built-in ones), then with those in
+ * the manifests of plugins. */
 #include "uct/base/words.h"
 
 #include <stdio.h>
@@ -22,8 +22,8 @@ static int is_builtin(const char *word)
     return 0;
 }
 
-/* Lists the names of built-in transports, at most max - 1, terminated by
- * NULL. */
+/* Stores the names of the built-in transports in `words`, at most max - 1 of
+ * them, terminated by NULL. */
 static void list_builtin(const char **words, unsigned max)
 {
     unsigned num_components, num = 0, i, j;

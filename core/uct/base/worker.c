@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Workers (uct_worker_h): progress callbacks of users and transports, and
- * one-shot calls, which any thread queues for the worker's next progress.
- * worker.h has the inline progress.
+ * Workers (uct_worker_h): callbacks of users and transports that each progress
+ * calls, and one-shot calls, which any thread queues for the worker's next
+ * progress. worker.h has the inline function that makes progress.
  */
 #include "uct/base/worker.h"
 
@@ -78,8 +78,8 @@ unsigned uct_worker_progress(uct_worker_h worker)
     return uct_worker_progress_inline(worker);
 }
 
-/* Wakes the thread that sleeps on the worker, by the callback of
- * uct_worker_set_wake(). The caller holds the lock. */
+/* Calls the callback of uct_worker_set_wake(), which wakes the worker's thread.
+ * The caller holds the lock. */
 static void uct_worker_wake(uct_worker_t *worker)
 {
     if (worker->wake_cb != NULL) {
@@ -126,6 +126,7 @@ void uct_worker_set_wake(uct_worker_h worker, uct_worker_wake_cb_t cb,
     pthread_mutex_unlock(&worker->lock);
 }
 
+/* Appends a call to the queue and wakes the worker's thread. */
 static void uct_worker_oneshot_push(uct_worker_h worker, uct_oneshot_t *oneshot,
                                     ucx_oneshot_cb_t cb, void *arg)
 {
@@ -209,14 +210,15 @@ unsigned uct_worker_run_oneshots(uct_worker_h worker)
     unsigned count;
     uct_oneshot_t *oneshot, call;
 
-    /* take them one by one, because a call may cancel later calls */
+    /* The calls are taken from the queue one by one, because a callback may
+     * cancel later ones. */
     for (count = 0; count < limit; ++count) {
         oneshot = uct_worker_oneshot_pop(worker);
         if (oneshot == NULL) {
             break;
         }
-        call = *oneshot; /* copy: the call may post its own object again, or
-                          * free it */
+        call = *oneshot; /* a copy, because the callback may queue or free its
+                          * uct_oneshot_t */
         uct_oneshot_free(oneshot);
         if (uct_checks != NULL) {
             uct_checks->oneshot(call.cb, call.arg);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Records which plugin's function each thread is in, to check how long the
- * calls take (rule 13), and that callbacks to users run only inside them (rule
- * 16).
+ * Records which functions of plugins each thread is in. Rule 13 of sdk/ABI.md:
+ * they must not block. Rule 16: callbacks of users are called inside them only.
  */
 #include "uct/check/internal.h"
 
@@ -10,14 +9,16 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-/* Seconds. A call that takes this long, not counting the time in which other
- * programs used the processor, has blocked, whatever the machine. */
+/* Seconds. No function needs this long without blocking, even on a slow
+ * machine. Time in which other programs use the processor does not count. */
 #define SLOW_CALL 1.0
 
-/* Number of slow calls per interface that are not reported: on a busy machine,
- * the kernel for example may delay a call. */
+/* Number of slow calls of an interface that are not reported, because the
+ * machine may have caused them. */
 #define SLOW_CALLS_MAX 1
 
+/* The function of a plugin that this thread has called last and that has not
+ * returned; NULL: none. */
 static __thread uct_check_call_t *innermost;
 
 static double seconds_of(const struct timeval *time)
@@ -54,8 +55,9 @@ void uct_check_call_begin(uct_check_call_t *call, uct_check_iface_t *iface,
     used_now(&call->start);
 }
 
-/* Returns the duration of a call. If the thread did not wait, only processor
- * time counts: the rest of the elapsed time was used by other programs. */
+/* Returns the duration of a call in seconds. If the thread has waited in the
+ * call, this is the elapsed time. Otherwise it is the processor time, because
+ * other programs have used the processor for the rest of the elapsed time. */
 static double call_time(const uct_check_call_t *call)
 {
     uct_check_used_t now;
@@ -121,15 +123,17 @@ void uct_check_oneshot(ucx_oneshot_cb_t cb, void *arg)
     uct_check_call_end(&call);
 }
 
+/* A progress callback of a plugin, and the argument of the callback that
+ * replaces it (run_wrapped). */
 typedef struct wrapped {
-    struct wrapped *next;
-    ucx_progress_cb_t cb;
-    void *arg;
+    struct wrapped *next; /* link in all_wrapped */
+    ucx_progress_cb_t cb; /* the plugin's */
+    void *arg;            /* its argument */
     uct_worker_h worker;
-    int id;
+    int id; /* of the callback in the worker */
 } wrapped_t;
 
-static wrapped_t *all_wrapped;
+static wrapped_t *all_wrapped; /* protected by uct_check_lock() */
 
 static unsigned run_wrapped(void *arg)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Connection managers. The plugin receives callbacks of this layer instead of
- * the user's. Each endpoint and each listener has a record. The last records
- * are kept after the end of their objects, so that a late callback is detected.
+ * Checking slots (functions that replace those of the plugin, see internal.h)
+ * of connection managers. The plugin receives callbacks of this file instead of
+ * the user's. Each endpoint and each listener has a record. A number of records
+ * is kept after their endpoints and listeners were destroyed, so that a
+ * callback that the plugin calls too late is reported.
  */
 #include <stdlib.h>
 
@@ -26,22 +28,24 @@ static const char *const answer_names[] = {
 
 /* An endpoint of a connection manager, or a listener. */
 typedef struct cm_record {
-    ucs_list_link_t list;
-    uct_check_iface_t *manager; /* valid until the object is destroyed */
-    const char *who;
-    const void *object; /* NULL: not known yet */
+    ucs_list_link_t list;       /* link in `records` or `retired` */
+    uct_check_iface_t *manager; /* state of the connection manager; valid until
+                                 * `object` is destroyed */
+    const char *who;            /* name of the component, for reports */
+    const void *object; /* the endpoint or listener; NULL: the plugin has not
+                         * returned it yet */
     int has_ended;      /* destroyed, or never created */
-    unsigned answers[NUM_ANSWERS];
-    uct_ep_params_t user; /* of an endpoint: the user's callbacks */
-    uct_listener_params_t listener;
+    unsigned answers[NUM_ANSWERS];  /* number of calls of each callback */
+    uct_ep_params_t user;           /* of an endpoint: as the user has passed */
+    uct_listener_params_t listener; /* of a listener: as the user has passed */
 } cm_record_t;
 
-/* The records of all managers. Protected by uct_check_lock(). */
-static UCS_LIST_HEAD(records);
-static UCS_LIST_HEAD(retired);
-static unsigned num_retired;
+/* The records of all connection managers. Protected by uct_check_lock(). */
+static UCS_LIST_HEAD(records); /* of endpoints and listeners that exist */
+static UCS_LIST_HEAD(retired); /* of those that were destroyed, in that order */
+static unsigned num_retired;   /* length of `retired` */
 
-/* --- Records ---------------------------------------------------------------- */
+/* --- Records -------------------------------------------------------------- */
 
 static cm_record_t *record_new(uct_cm_h cm)
 {
@@ -79,8 +83,9 @@ static cm_record_t *record_find(const void *object)
     return found;
 }
 
-/* Called before the object is destroyed: its address may be in use again before
- * the call returns. */
+/* Marks a record as ended. Called before the plugin destroys the object,
+ * because another thread may create a new object at the same address before the
+ * plugin's function returns. */
 static void record_end(cm_record_t *record)
 {
     cm_record_t *oldest = NULL;
@@ -98,11 +103,11 @@ static void record_end(cm_record_t *record)
     free(oldest);
 }
 
-/* --- Callbacks -------------------------------------------------------------- */
+/* --- Callbacks ------------------------------------------------------------ */
 
-/* Checks a callback: by rule 16, all callbacks run from the worker's progress.
- * Returns 0 if the object was destroyed: the user's callback must not be called
- * then. */
+/* Checks a callback when the plugin calls it: by rule 16, it must be called in
+ * the worker's progress. Returns whether the user's callback may be called,
+ * which is not the case if the object was destroyed. */
 static int may_call(const cm_record_t *record, const char *name)
 {
     const uct_check_call_t *call = uct_check_call_now();
@@ -126,7 +131,8 @@ static int may_call(const cm_record_t *record, const char *name)
     return 1;
 }
 
-/* As may_call(), for a callback that may be called only once. */
+/* As may_call(), for a callback that may be called only once. Returns 0 for
+ * further calls too. */
 static int may_answer(cm_record_t *record, answer_t answer)
 {
     unsigned count;
@@ -228,8 +234,9 @@ static void requested(uct_listener_h listener, void *arg,
     }
 }
 
-/* --- Managers and listeners ------------------------------------------------- */
+/* --- Managers and listeners ----------------------------------------------- */
 
+/* Records the call of a slot, and returns the original slots. */
 static const ucx_cm_ops_t *begin(uct_check_call_t *call, uct_cm_h cm,
                                  const char *slot)
 {
@@ -317,11 +324,11 @@ static ucs_status_t query(uct_cm_h cm, uct_cm_attr_t *attr)
     return status;
 }
 
-/* --- Endpoints -------------------------------------------------------------- */
+/* --- Endpoints ------------------------------------------------------------ */
 
-/* Replaces the user's callbacks by those of this layer. The plugin ignores
- * callbacks that the user has not set, because their bits in field_mask are not
- * set. */
+/* Replaces the user's callbacks in *params by those of this file. It sets all
+ * of them: the plugin ignores those that the user has not set, because their
+ * bits in field_mask are not set. */
 static void wrap_params(cm_record_t *record, uct_ep_params_t *params)
 {
     record->user = *params;
@@ -353,7 +360,9 @@ static ucs_status_t ep_create(uct_cm_h cm, const uct_ep_params_t *params,
     status = ops->ep_create(cm, &ours, ep_p);
     uct_check_call_end(&call);
     if (record == NULL) {
-        if (status == UCS_OK) { /* out of memory: not checked */
+        /* without a record for lack of memory, the endpoint is not checked: it
+         * gets the original slots */
+        if (status == UCS_OK) {
             (*ep_p)->ops = &call.iface->tl->ep_ops;
         }
     } else if (status == UCS_OK) {
@@ -364,6 +373,7 @@ static ucs_status_t ep_create(uct_cm_h cm, const uct_ep_params_t *params,
     return status;
 }
 
+/* As begin(), for slots of endpoints. */
 static const ucx_ep_ops_t *begin_ep(uct_check_call_t *call, uct_ep_h ep,
                                     const char *slot)
 {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks what the slots of components and transports return. The core calls
- * them directly; it passes the results to these functions. */
+/* Checks the results of slots (functions of the plugin) of components and
+ * transports. The core calls these slots itself, and passes the results to the
+ * functions here. */
 #include <string.h>
 
 #include "uct/check/internal.h"
 
-/* Reports a name that is empty, has no end within `size` bytes, or is the same
- * as one of the `index` names before it, which are `stride` bytes apart. */
+/* Checks the name at position `index` in an array of structures of `stride`
+ * bytes. `names`: the name in the first one; `size`: bytes of a name. Reports a
+ * name that is empty, not terminated, or equal to an earlier one. */
 static void check_name(const char *who, const char *slot, const void *names,
                        unsigned index, size_t stride, size_t size)
 {

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checking slots of endpoints: order, connection, failure, destruction. */
+/* Checking slots (functions that replace those of the plugin, see internal.h)
+ * of endpoints for flush, fence, connection, addresses, failure and
+ * destruction. */
 #include "uct/check/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes behind a buffer that a plugin must not write. */
+/* Number and value of the bytes after a buffer, to see whether the plugin
+ * writes beyond its end. */
 #define GUARD_SIZE 64
 #define GUARD_BYTE 0x5a
 
+/* Records the call of a slot that does not send, and returns the original
+ * slots. */
 static const ucx_ep_ops_t *begin_other(uct_check_call_t *call, uct_ep_h ep,
                                        const char *slot)
 {
@@ -54,8 +59,7 @@ static ucs_status_t ep_check(uct_ep_h ep, unsigned flags,
 {
     uct_check_call_t call;
     const ucx_ep_ops_t *ops = begin_other(&call, ep, "check");
-    /* recorded like a flush, since a flush does not wait for an outstanding
-     * check */
+    /* is_flush is 1, because a flush does not wait for an outstanding check */
     uct_check_op_t *op = uct_check_op_begin(call.iface, ep, call.slot, 1, comp);
     ucs_status_t status = ops->check(ep, flags, uct_check_op_comp(op, comp));
 
@@ -89,8 +93,9 @@ static ucs_status_t ep_connect_to_ep(uct_ep_h ep,
     return status;
 }
 
-/* Removes the record first, because the address may be in use by a new endpoint
- * before the call returns. */
+/* Removes the record before the plugin destroys the endpoint, because another
+ * thread may create an endpoint at the same address before the plugin's
+ * function returns. */
 static void ep_destroy(uct_ep_h ep)
 {
     uct_check_iface_t *iface = uct_check_iface_of(ep->iface);
@@ -103,7 +108,7 @@ static void ep_destroy(uct_ep_h ep)
     uct_check_ep_free(iface, record);
 }
 
-/* --- Addresses ------------------------------------------------------------- */
+/* --- Addresses ------------------------------------------------------------ */
 
 ucs_status_t uct_check_bytes(const char *who, const char *slot, void *buffer,
                              size_t length,
@@ -167,8 +172,9 @@ void uct_check_ep_slots(ucx_ep_ops_t *ops)
 
 /* --- Failures ------------------------------------------------------------- */
 
-/* Marks the endpoint before the user's handler runs, because the handler may
- * cause a second report. */
+/* Checks a report of a failed endpoint, and marks the endpoint as failed.
+ * Called before the user's handler, because the handler may make the plugin
+ * report the failure again. */
 static void note_failure(uct_check_iface_t *iface, uct_ep_h ep)
 {
     const uct_check_call_t *call = uct_check_call_now();

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checking slots of endpoints: active and tagged messages. */
+/* Checking slots (functions that replace those of the plugin, see internal.h)
+ * of endpoints for active messages, tagged messages and put_bcopy. */
 #include "uct/check/internal.h"
 
-/* The pack callback of a buffered send, and a record of its calls. */
+/* The user's pack callback of a buffered send, and a record of its calls. */
 typedef struct pack {
     uct_pack_callback_t cb;
     void *arg;
-    unsigned calls;
-    size_t length;
+    unsigned calls; /* number of calls */
+    size_t length;  /* what the last call returned */
 } pack_t;
 
 static size_t run_pack(void *dest, void *arg)
@@ -22,9 +23,10 @@ static size_t run_pack(void *dest, void *arg)
     return pack->length;
 }
 
-/* Rule 26: the data is packed once. Packing may consume the data, so a send
- * that returns UCS_ERR_NO_RESOURCE, and that the user repeats later, must not
- * have packed it. */
+/* Called after a buffered send, with its result. Rule 26 of sdk/ABI.md: the
+ * pack callback is called once. It may consume the data. Therefore a send that
+ * returns UCS_ERR_NO_RESOURCE must not have called it: the user repeats the
+ * send later, which calls it again. */
 static void check_packed(uct_check_iface_t *iface, const char *slot,
                          const pack_t *pack, ssize_t result)
 {
@@ -52,7 +54,7 @@ static ssize_t end_bcopy(uct_check_call_t *call, uct_ep_h ep,
     return result;
 }
 
-/* --- Active messages ------------------------------------------------------- */
+/* --- Active messages ------------------------------------------------------ */
 
 static ucs_status_t am_short(uct_ep_h ep, uint8_t id, uint64_t header,
                              const void *payload, unsigned length)
@@ -100,7 +102,7 @@ static ucs_status_t am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
                                                uct_check_op_comp(op, comp)));
 }
 
-/* --- Tagged messages ------------------------------------------------------- */
+/* --- Tagged messages ------------------------------------------------------ */
 
 static ucs_status_t tag_eager_short(uct_ep_h ep, uct_tag_t tag,
                                     const void *data, size_t length)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checking slots of endpoints: access to remote memory. */
+/* Checking slots (functions that replace those of the plugin, see internal.h)
+ * of endpoints for access to remote memory: put (except put_bcopy), get and
+ * atomics. */
 #include "uct/check/internal.h"
 
 static ucs_status_t put_short(uct_ep_h ep, const void *buffer, unsigned length,
@@ -66,7 +68,7 @@ static ucs_status_t get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
                                                 uct_check_op_comp(op, comp)));
 }
 
-/* --- Atomics --------------------------------------------------------------- */
+/* --- Atomics -------------------------------------------------------------- */
 
 static ucs_status_t atomic32_post(uct_ep_h ep, uct_atomic_op_t op,
                                   uint32_t value, uint64_t remote_addr,

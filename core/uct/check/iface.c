@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checking slots of interfaces, and checks of the handlers of active
+/* Checking slots (functions that replace those of the plugin, see internal.h)
+ * of interfaces, and the function that replaces the user's handlers of active
  * messages. */
 #include "uct/check/internal.h"
 
 #include <math.h>
 #include <string.h>
 
+/* Records the call of a slot, and returns the original slots. */
 static const ucx_iface_ops_t *begin(uct_check_call_t *call, uct_iface_h iface,
                                     const char *slot, uct_check_kind_t kind)
 {
@@ -15,8 +17,9 @@ static const ucx_iface_ops_t *begin(uct_check_call_t *call, uct_iface_h iface,
     return &check->tl->iface_ops;
 }
 
-/* --- Active messages ------------------------------------------------------- */
+/* --- Active messages ------------------------------------------------------ */
 
+/* The handler that the plugin calls instead of the user's. */
 static ucs_status_t deliver(void *arg, void *data, size_t length,
                             unsigned flags)
 {
@@ -44,10 +47,10 @@ void uct_check_am_handler(uct_check_iface_t *check, uint8_t id,
     slot->arg = am;
 }
 
-/* --- Attributes ------------------------------------------------------------ */
+/* --- Attributes ----------------------------------------------------------- */
 
-/* Reports flags of the interface that a manifest can declare but this manifest
- * does not. */
+/* Reports flags of the interface that the manifest does not declare. `words`
+ * are the flags for which a manifest has words; others are not checked. */
 static void check_declared(const uct_check_iface_t *check,
                            const uct_iface_attr_t *attr)
 {
@@ -81,11 +84,11 @@ static void check_declared(const uct_check_iface_t *check,
     }
 }
 
-/* The limit of a capability that the interface has. */
+/* A limit in the attributes of an interface. */
 typedef struct limit {
-    uint64_t flag;
-    const char *name;
-    size_t value;
+    uint64_t flag;    /* the capability to which the limit belongs */
+    const char *name; /* of the member */
+    size_t value;     /* must not be 0 if the interface has the capability */
 } limit_t;
 
 static void check_limits(const char *who, const uct_iface_attr_t *attr)
@@ -116,6 +119,7 @@ static void check_limits(const char *who, const uct_iface_attr_t *attr)
     }
 }
 
+/* True if the plugin implements the slot. */
 #define UCT_CHECK_HAS_SLOT(_tl, _slot) \
     ((_tl)->ep_ops._slot != (_tl)->ep_defaults->_slot)
 
@@ -215,7 +219,7 @@ static ucs_status_t iface_estimate(uct_iface_h iface, ucx_perf_t *perf)
     return status;
 }
 
-/* --- Addresses ------------------------------------------------------------- */
+/* --- Addresses ------------------------------------------------------------ */
 
 static ucs_status_t call_device_address(void *arg, void *buffer)
 {
@@ -257,7 +261,7 @@ static ucs_status_t iface_get_address(uct_iface_h iface, uct_iface_addr_t *addr)
                            check->attr.iface_addr_len, call_address, iface);
 }
 
-/* --- Endpoints ------------------------------------------------------------- */
+/* --- Endpoints ------------------------------------------------------------ */
 
 static ucs_status_t iface_ep_create(uct_iface_h iface,
                                     const uct_ep_params_t *params,
@@ -281,7 +285,7 @@ static ucs_status_t iface_ep_create(uct_iface_h iface,
     return status;
 }
 
-/* --- Progress, completion, events ------------------------------------------ */
+/* --- Progress, completion, events ----------------------------------------- */
 
 static unsigned iface_progress(uct_iface_h iface)
 {
@@ -386,7 +390,7 @@ static ucs_status_t iface_set_am_tracer(uct_iface_h iface,
     return status;
 }
 
-/* --- Memory ---------------------------------------------------------------- */
+/* --- Memory --------------------------------------------------------------- */
 
 static ucs_status_t iface_mem_alloc(uct_iface_h iface, size_t length,
                                     unsigned flags, const char *name,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table through which the core calls this library. */
+/* The table through which the core calls the checking layer (check.h). */
 #include "uct/check/internal.h"
 
 const uct_check_layer_t ucx_check_layer = {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checking slots of memory domains. Several threads may call them at once. */
+/* Checking slots (functions that replace those of the plugin, see internal.h)
+ * of memory domains. Several threads may call these functions at the same
+ * time. */
 #include "uct/check/internal.h"
 
 #include <fcntl.h>
@@ -8,13 +10,14 @@
 #include "ucs/sys/math.h"
 
 struct uct_check_md {
-    const char *name;
+    const char *name; /* of the component */
     uct_check_subject_t *subject;
-    const ucx_md_ops_t *own; /* the plugin's slots */
-    uint64_t md_flags;       /* as the manifest declares */
-    uint64_t mem_types;
-    size_t key_size; /* as the query returned */
-    size_t exported_size;
+    const ucx_md_ops_t *own; /* the original slots */
+    uint64_t md_flags;       /* UCT_MD_FLAG_* that the manifest declares */
+    uint64_t mem_types;      /* memory types that it declares, as bits */
+    size_t key_size;         /* rkey_packed_size that the query has returned */
+    size_t exported_size;    /* exported_mkey_packed_size that it has
+                              * returned */
 };
 
 static uct_check_md_t *check_of(uct_md_h md)
@@ -27,6 +30,7 @@ static const char *name_of(uct_md_h md)
     return check_of(md)->name;
 }
 
+/* Counts a call, and returns the original slots. */
 static const ucx_md_ops_t *inner(uct_md_h md)
 {
     uct_check_count_call(check_of(md)->subject);
@@ -159,24 +163,25 @@ static ucs_status_t md_mem_attach(uct_md_h md, const void *buffer,
     return status;
 }
 
-/* --- Invalidation ----------------------------------------------------------- */
+/* --- Invalidation --------------------------------------------------------- */
 
-/* The completion of a deregistration that invalidates the keys of peers. The
- * last completions are kept after the end of their deregistration, so that a
- * late call is detected. */
+/* A deregistration with UCX_MEM_DEREG_INVALIDATE: the plugin calls a completion
+ * when peers cannot use the keys any more. A number of these records is kept
+ * after the completion, so that a second call of it is reported. */
 typedef struct invalidation {
-    uct_completion_t comp; /* passed to the plugin */
-    uct_completion_t *user;
-    const char *who;
-    ucs_list_link_t list;
-    int has_ended;
+    uct_completion_t comp;  /* passed to the plugin */
+    uct_completion_t *user; /* the user's, called when `comp` is called */
+    const char *who;        /* name of the component, for reports */
+    ucs_list_link_t list;   /* link in `retired` */
+    int has_ended;          /* `comp` was called, or the call has failed */
 } invalidation_t;
 
+/* The records that have ended, in that order; protected by uct_check_lock(). */
 static UCS_LIST_HEAD(retired);
 static unsigned num_retired;
 
-/* Marks a deregistration as ended. Returns whether it had not ended before. Any
- * thread may call this function. */
+/* Marks a deregistration as ended. Returns 0 if it was marked before. Any
+ * thread. */
 static int retire(invalidation_t *end)
 {
     invalidation_t *oldest = NULL;
@@ -240,7 +245,7 @@ static ucs_status_t md_mem_dereg(uct_md_h md, uct_mem_h memh,
     return status;
 }
 
-/* --- Detection -------------------------------------------------------------- */
+/* --- Detection ------------------------------------------------------------ */
 
 static void check_dmabuf(uct_md_h md, const ucx_mem_attr_t *attr)
 {
@@ -282,8 +287,9 @@ static ucs_status_t md_mem_query(uct_md_h md, const void *address,
     return status;
 }
 
-/* --- Keys ------------------------------------------------------------------- */
+/* --- Keys ----------------------------------------------------------------- */
 
+/* Arguments of the mkey_pack slot. */
 typedef struct pack_args {
     uct_md_h md;
     uct_mem_h memh;

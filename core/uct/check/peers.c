@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checking slots about peers: reachability, connections, addresses, and replies
- * to connection requests. */
+/* Checking slots (functions that replace those of the plugin, see internal.h)
+ * about peers: whether a peer is reachable or connected, socket addresses of a
+ * connection, and replies to connection requests. */
 #include <string.h>
 
 #include "uct/check/internal.h"
 
-/* A call of is_reachable. The plugin writes its reason to a buffer of this
- * layer. */
+/* A call of is_reachable. */
 typedef struct reachable_call {
     uct_iface_h iface;
-    ucx_reachable_args_t args;
-    int result;
+    ucx_reachable_args_t args; /* as passed, except the buffer for the reason */
+    int result;                /* of the plugin's function */
 } reachable_call_t;
 
+/* Called by uct_check_bytes(): calls the plugin's is_reachable, with the buffer
+ * `reason` if the caller wants a reason. */
 static ucs_status_t call_is_reachable(void *arg, void *reason)
 {
     reachable_call_t *ask    = arg;
@@ -87,11 +89,12 @@ void uct_check_peer_slots(ucx_ep_ops_t *ops)
     ops->tag_rndv_request = uct_check_tag_rndv_request;
 }
 
-/* --- Requests for a connection --------------------------------------------- */
+/* --- Requests for a connection -------------------------------------------- */
 
 typedef ucs_status_t (*answer_slot_t)(uct_iface_h iface,
                                       uct_conn_request_h request);
 
+/* Calls the plugin's accept or reject slot. */
 static ucs_status_t answer(uct_iface_h iface, const char *slot,
                            answer_slot_t own, uct_conn_request_h request)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Pending requests: while a request is queued, its function is replaced by a
- * checking one. Records are found by the address of the request, whose private
- * part belongs to the transport.
+ * Checks of pending requests. While a request is queued in the transport,
+ * run_pending() replaces its function. A request has no space for a pointer to
+ * its record, because its private part belongs to the transport; the record is
+ * found by the address of the request.
  */
 #include "uct/check/internal.h"
 
@@ -10,15 +11,16 @@
 
 #define BUCKETS 256
 
+/* The record of a queued request. */
 typedef struct pending {
-    struct pending *next;
+    struct pending *next; /* in the same bucket */
     uct_pending_req_t *req;
     uct_pending_callback_t func; /* the user's function */
     uct_check_iface_t *iface;
     uct_ep_h ep;
 } pending_t;
 
-/* Protected by the lock of the records. */
+/* Hash table of the records; protected by uct_check_lock(). */
 static pending_t *buckets[BUCKETS];
 
 static pending_t **bucket_of(const uct_pending_req_t *req)
@@ -26,8 +28,8 @@ static pending_t **bucket_of(const uct_pending_req_t *req)
     return &buckets[((uintptr_t)req / 16) % BUCKETS];
 }
 
-/* Removes the record and restores the request. Returns NULL if there is no
- * record. */
+/* Removes the record of a request and returns it, and restores the user's
+ * function in the request. Returns NULL if there is no record. */
 static pending_t *take_pending(uct_pending_req_t *req)
 {
     pending_t **link, *pending = NULL;
@@ -47,6 +49,7 @@ static pending_t *take_pending(uct_pending_req_t *req)
 
 static ucs_status_t run_pending(uct_pending_req_t *req);
 
+/* Adds the record to the table, and replaces the function in its request. */
 static void put_pending(pending_t *pending)
 {
     pending_t **bucket = bucket_of(pending->req);
@@ -58,7 +61,7 @@ static void put_pending(pending_t *pending)
     uct_check_unlock();
 }
 
-/* Runs when the transport calls a queued request. */
+/* The transport calls this function instead of the user's. */
 static ucs_status_t run_pending(uct_pending_req_t *req)
 {
     pending_t *pending           = take_pending(req);
@@ -67,8 +70,8 @@ static ucs_status_t run_pending(uct_pending_req_t *req)
     ucs_status_t status;
 
     if (pending == NULL) {
-        return UCS_OK; /* the request was purged before, so the user's function
-                        * is unknown */
+        return UCS_OK; /* the record was removed by a purge, so the user's
+                        * function is not known */
     }
     uct_check_place(pending->iface->tl->name, "pending_add");
     if ((call != NULL) && (call->kind != UCT_CHECK_PROGRESS)) {
@@ -81,7 +84,8 @@ static ucs_status_t run_pending(uct_pending_req_t *req)
     status = req->func(req);
     uct_check_user_end(&start);
     if (status == UCS_OK) {
-        free(pending); /* the request may have been freed by the user */
+        free(pending); /* only the record: the user may have freed the request,
+                        * so `req` must not be accessed any more */
     } else {
         put_pending(pending);
     }
@@ -129,7 +133,7 @@ ucs_status_t uct_check_pending_add(uct_ep_h ep, uct_pending_req_t *req,
     return status;
 }
 
-/* --- Purge ----------------------------------------------------------------- */
+/* --- Purge ---------------------------------------------------------------- */
 
 typedef struct purge {
     uct_check_iface_t *iface;
@@ -148,8 +152,9 @@ static void run_purge(uct_pending_req_t *req, void *arg)
     uct_check_user_end(&start);
 }
 
-/* Removes the records of requests that the transport has not passed to the
- * callback. Returns their number. */
+/* Called after a purge: frees the records of this endpoint that are left,
+ * because the transport has not passed their requests to the callback. Returns
+ * their number. */
 static unsigned take_left_over(uct_ep_h ep)
 {
     unsigned count = 0;

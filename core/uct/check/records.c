@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Records of interfaces, endpoints and operations. The plugin receives the
- * completion in the record instead of the user's completion.
+ * Records of interfaces, endpoints and operations (internal.h). The plugin
+ * receives the completion in the record of an operation instead of the user's.
  */
 #include "uct/check/internal.h"
 
@@ -20,10 +20,11 @@ void uct_check_unlock(void)
     pthread_mutex_unlock(&records_lock);
 }
 
-/* --- Operations ------------------------------------------------------------ */
+/* --- Operations ----------------------------------------------------------- */
 
-/* Frees the record. The count shows whether the plugin has decremented the
- * completion without calling its function. */
+/* Frees the record of an operation that has ended. The count of the completion
+ * began at 1. Reports a plugin that has decremented it although it must not,
+ * without calling the completion, which completed() would have reported. */
 static void free_op(uct_check_op_t *op)
 {
     const int expected = (op->state == UCT_CHECK_COMPLETED) ? 0 : 1;
@@ -45,8 +46,9 @@ static void free_op(uct_check_op_t *op)
     free(op);
 }
 
-/* Sets the final state of an operation. The record is kept for a while, to
- * detect late uses of the completion. The caller holds the lock. */
+/* Sets the final state of an operation, and moves its record to the list of
+ * ended ones. Frees the oldest record in that list if there are too many. The
+ * caller holds the lock. */
 static void retire(uct_check_op_t *op, uct_check_op_state_t state)
 {
     uct_check_iface_t *iface = op->iface;
@@ -63,7 +65,8 @@ static void retire(uct_check_op_t *op, uct_check_op_state_t state)
     }
 }
 
-/* Calls the user's completion as the plugin would have done. */
+/* Decrements the user's completion and calls it when its count is 0, as the
+ * plugin would do without this layer. */
 static void tell_user(uct_completion_t *user, ucs_status_t status)
 {
     uct_check_used_t start;
@@ -76,7 +79,8 @@ static void tell_user(uct_completion_t *user, ucs_status_t status)
     }
 }
 
-/* Called by the plugin when the count of the completion has reached 0. */
+/* Function of the completion in the record: the plugin calls it when the
+ * operation is complete. */
 static void completed(uct_completion_t *comp)
 {
     uct_check_op_t *op        = ucs_container_of(comp, uct_check_op_t, comp);
@@ -202,10 +206,11 @@ void uct_check_op_cancel(uct_check_iface_t *iface, uct_ep_h ep,
     uct_check_unlock();
 }
 
-/* --- Flush ----------------------------------------------------------------- */
+/* --- Flush ---------------------------------------------------------------- */
 
-/* Returns the slot of an operation in the list that is outstanding and whose
- * number is lower than `serial`, or NULL. */
+/* Searches a list for an outstanding operation that began before the operation
+ * with number `serial` and for which a flush waits. Returns the name of its
+ * slot, or NULL. */
 static const char *earlier_op(const ucs_list_link_t *ops, uint64_t serial)
 {
     const uct_check_op_t *op;
@@ -242,7 +247,7 @@ void uct_check_flushed(uct_check_iface_t *iface, uct_ep_h ep, uint64_t serial)
     }
 }
 
-/* --- Endpoints ------------------------------------------------------------- */
+/* --- Endpoints ------------------------------------------------------------ */
 
 uct_check_ep_t *uct_check_ep_find(uct_check_iface_t *iface, uct_ep_h ep)
 {
@@ -250,7 +255,8 @@ uct_check_ep_t *uct_check_ep_find(uct_check_iface_t *iface, uct_ep_h ep)
 
     ucs_list_for_each(record, &iface->eps, list) {
         if (record->ep == ep) {
-            /* the next search is likely to be for the same endpoint */
+            /* move it to the front, since the next search is often for the same
+             * endpoint */
             ucs_list_del(&record->list);
             ucs_list_add_head(&iface->eps, &record->list);
             return record;
@@ -264,7 +270,7 @@ void uct_check_ep_created(uct_check_iface_t *iface, uct_ep_h ep)
     uct_check_ep_t *record = calloc(1, sizeof(*record));
 
     if (record == NULL) {
-        return; /* not checked */
+        return; /* without a record, the endpoint is not checked */
     }
     record->ep = ep;
     ucs_list_head_init(&record->ops);
@@ -319,7 +325,7 @@ void uct_check_ep_free(uct_check_iface_t *iface, uct_check_ep_t *record)
     }
 }
 
-/* --- Interfaces ------------------------------------------------------------ */
+/* --- Interfaces ----------------------------------------------------------- */
 
 ucs_status_t uct_check_iface_create(const uct_check_tl_t *tl,
                                     uint64_t cap_flags, uint64_t event_flags,

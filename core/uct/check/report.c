@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reports of broken rules. */
+/* Reports of broken rules (findings), and the summary at the end of the
+ * process. */
 #include "uct/check/internal.h"
 
 #include <pthread.h>
@@ -11,25 +12,28 @@
 #include "ucs/debug/log.h"
 #include "ucs/sys/math.h"
 
-static int aborting; /* each finding ends the program */
+static int aborting; /* abort() after each finding */
 
 void uct_check_start(int abort_at_finding)
 {
     aborting = abort_at_finding;
 }
 
+/* Maximum number of different findings that are logged, and how often each of
+ * them is logged. */
 #define FINDINGS_MAX 128
 #define REPEATS_MAX  3
 
-/* Findings that were reported. Texts are compared by address. */
+/* A finding. The three texts identify it; they are compared by address. */
 typedef struct finding {
-    const char *who;
-    const char *slot;
-    const char *format;
-    unsigned count;
+    const char *who;    /* name of the transport or memory domain */
+    const char *slot;   /* name of the slot that breaks the rule */
+    const char *format; /* of the message */
+    unsigned count;     /* number of reports */
 } finding_t;
 
-/* Returns how often this finding was reported before, and counts it. */
+/* Counts a finding. Returns how often it was reported before; REPEATS_MAX if
+ * the table is full, so that it is not logged. */
 static unsigned count_finding(const char *who, const char *slot,
                               const char *format)
 {
@@ -56,7 +60,7 @@ static unsigned count_finding(const char *who, const char *slot,
     return count;
 }
 
-/* --- Summary --------------------------------------------------------------- */
+/* --- Summary -------------------------------------------------------------- */
 
 #define SUBJECTS_MAX 64
 
@@ -78,7 +82,7 @@ uct_check_subject_t *uct_check_subject(const char *name)
         ++num_subjects;
         snprintf(subject->name, sizeof(subject->name), "%s", name);
     } else {
-        --subject; /* the last subject counts for all further names, too */
+        --subject; /* the table is full: further names share the last entry */
     }
 out:
     pthread_mutex_unlock(&lock);
@@ -113,7 +117,7 @@ static void __attribute__((destructor)) summarize(void)
     }
 }
 
-/* --- Reports --------------------------------------------------------------- */
+/* --- Reports -------------------------------------------------------------- */
 
 void uct_check_report(const char *who, int rule, const char *slot,
                       const char *format, ...)

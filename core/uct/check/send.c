@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Code shared by all checking slots that send. */
+/* Functions that all checking slots for sends call. A checking slot is a
+ * function that replaces one of the plugin, see internal.h. */
 #include "uct/check/internal.h"
 
-/* Number of consecutive sends without resources, each followed by UCS_ERR_BUSY
- * of pending_add, after which they are reported. */
+/* A finding is reported when this has happened so many times in a row on an
+ * endpoint: a send returns UCS_ERR_NO_RESOURCE, then pending_add returns
+ * UCS_ERR_BUSY. */
 #define BUSY_MAX 10000
 
 const ucx_ep_ops_t *uct_check_send_begin(uct_check_call_t *call, uct_ep_h ep,
@@ -15,8 +17,6 @@ const ucx_ep_ops_t *uct_check_send_begin(uct_check_call_t *call, uct_ep_h ep,
     return &iface->tl->ep_ops;
 }
 
-/* UCS_ERR_BUSY of pending_add means that the next send may succeed. Counts
- * consecutive attempts in which it did not, and reports them. */
 void uct_check_send_busy(uct_check_iface_t *iface, uct_ep_h ep)
 {
     uct_check_ep_t *record;
@@ -36,6 +36,8 @@ void uct_check_send_busy(uct_check_iface_t *iface, uct_ep_h ep)
     }
 }
 
+/* Checks and records the status of a send. Rule 18 of sdk/ABI.md: after the
+ * plugin has reported the failure of an endpoint, sends return an error. */
 static void check_status(uct_check_iface_t *iface, uct_ep_h ep,
                          const char *slot, ucs_status_t status)
 {

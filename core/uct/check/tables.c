@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Puts the checking functions into the completed tables. */
+/* Replaces slots (function pointers) in the core's tables of operations by the
+ * functions of the checking layer. The tables have no NULL slots: the core has
+ * set the missing ones to its default functions. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,9 +9,10 @@
 
 typedef void (*slot_t)(void);
 
-/* Replaces slots of `to` by those slots of `checks` that are not NULL. Default
- * functions of the core are not replaced, because the core compares slots with
- * them. */
+/* Replaces the slots of the table `to` by those of `checks` that are not NULL.
+ * Slots that contain the core's default function are not replaced, because the
+ * core compares slots with the defaults. `size`: bytes of each table, which
+ * consists of its size and pointers. */
 static void replace_slots(void *to, const void *checks, const void *defaults,
                           size_t size)
 {

@@ -1,30 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tagged receives. The plugin receives a context of this layer instead of the
- * user's. The last contexts are kept after the end of their receives, so that a
- * late callback is detected.
+ * Checking slots (functions that replace those of the plugin, see internal.h)
+ * for tagged receives. The plugin gets a context of this file instead of the
+ * user's. A number of contexts is kept after their receives have ended, so that
+ * a callback that the plugin calls too late is reported.
  */
 #include "uct/check/internal.h"
 
 #include <stdlib.h>
 
 typedef enum recv_state {
-    RECV_STARTS, /* the call has not returned */
-    RECV_POSTED,
-    RECV_ENDED,    /* by a callback of the plugin */
-    RECV_CANCELED, /* by a forced cancellation: no callback follows */
+    RECV_STARTS,   /* the plugin's function that posts it has not returned */
+    RECV_POSTED,   /* it has returned UCS_OK */
+    RECV_ENDED,    /* the plugin has called completed_cb or rndv_cb */
+    RECV_CANCELED, /* by a forced cancellation, or it could not be posted: no
+                    * callback may follow */
 } recv_state_t;
 
+/* A tagged receive. */
 typedef struct uct_check_recv {
-    uct_tag_context_t ctx; /* must be first; passed to the plugin */
-    uct_tag_context_t *user;
+    uct_tag_context_t ctx;   /* must be first; passed to the plugin */
+    uct_tag_context_t *user; /* the context that the user has passed */
     uct_check_iface_t *iface;
-    ucs_list_link_t list;
+    ucs_list_link_t list; /* link in a list of the interface */
     recv_state_t state;
 } uct_check_recv_t;
 
-/* Marks a receive as ended, and keeps its record for a while. The caller holds
- * the lock. */
+/* Sets the final state of a receive, and moves its record to the list of ended
+ * ones. Frees the oldest record in that list if there are too many. The caller
+ * holds the lock. */
 static void retire(uct_check_recv_t *recv, recv_state_t state)
 {
     uct_check_iface_t *iface = recv->iface;
@@ -41,8 +45,9 @@ static void retire(uct_check_recv_t *recv, recv_state_t state)
     }
 }
 
-/* Returns whether the callback may be passed to the user. `ends`: the callback
- * completes the receive. */
+/* Checks a callback when the plugin calls it. Returns whether the user's
+ * callback may be called. `slot`: name of the callback. `ends`: it completes
+ * the receive. */
 static int may_call(uct_check_recv_t *recv, const char *slot, int ends)
 {
     const uct_check_call_t *call = uct_check_call_now();
@@ -54,8 +59,8 @@ static int may_call(uct_check_recv_t *recv, const char *slot, int ends)
     if (ends && (state == RECV_POSTED)) {
         retire(recv, RECV_ENDED);
     } else if (ends && (state == RECV_STARTS)) {
-        /* The call that posts the receive has not returned: posted() retires
-         * the record. */
+        /* The plugin's function that posts the receive has not returned.
+         * posted() calls retire() then. */
         recv->state = RECV_ENDED;
     }
     uct_check_unlock();
@@ -123,7 +128,8 @@ static void rendezvous(uct_tag_context_t *self, uct_tag_t stag,
     }
 }
 
-/* Called when the call that posts the receive has returned. */
+/* Called when the plugin's function that posts the receive has returned
+ * `status`. */
 static void posted(uct_check_recv_t *recv, ucs_status_t status)
 {
     uct_check_lock();

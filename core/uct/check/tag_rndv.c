@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checking slots of the rendezvous of hardware tag matching. */
+/* Checking slots (functions that replace those of the plugin, see internal.h)
+ * for rendezvous by hardware tag matching. */
 #include "uct/check/internal.h"
 
 ucs_status_ptr_t
@@ -9,8 +10,8 @@ uct_check_tag_rndv_zcopy(uct_ep_h ep, uct_tag_t tag, const void *header,
 {
     uct_check_call_t call;
     const ucx_ep_ops_t *ops = uct_check_send_begin(&call, ep, "tag_rndv_zcopy");
-    /* recorded like a flush: a flush does not wait for a receiver that has not
-     * posted its buffer */
+    /* is_flush is 1: a flush does not wait for this operation, which ends only
+     * after the receiver has posted its buffer */
     uct_check_op_t *op = uct_check_op_begin(call.iface, ep, call.slot, 1, comp);
     ucs_status_ptr_t handle;
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The functions ucx_manifest_*, by which tools read manifests: the core's own
- * parser, with the names and types of the public header. */
+/* The functions ucx_manifest_*, by which tools read manifests. They call the
+ * core's own parser (uct/plugin/manifest.h) and convert its result to the types
+ * of <ucx/inspect.h>. */
 #include <ucx/inspect.h>
 
 #include <limits.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ucx_inspect_find and ucx_inspect_load: read a manifest, and load its plugin
- * for a tool, or explain why the core does not use it. */
+/* ucx_inspect_find() and ucx_inspect_load(): for tools, find the plugin of a
+ * manifest and load its code, or tell why the core does not use the plugin. */
 #include <ucx/inspect.h>
 
 #include <limits.h>

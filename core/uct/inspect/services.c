@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ucx_inspect_host and other functions by which a tool that runs a plugin
- * without UCT uses the core: the table of services for plugins, the log, and
- * the worker. */
+/* Functions for tools that call the slots of a plugin without UCT. They give
+ * access to the table of services that a plugin needs, to the log, and to the
+ * wake-up of workers. */
 #include <ucx/inspect.h>
 
 #include "ucs/debug/log.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * uct_descriptor_check(): checks the descriptor that the entry point of a
- * plugin has returned: sizes of the tables, names, required slots, and
- * agreement with the manifest. Pointers other than NULL are trusted, because
- * the plugin's code runs in this process and could do any harm anyway.
+ * plugin has returned: sizes of the tables, names, required slots (function
+ * pointers in the tables), and agreement with the manifest. A pointer that is
+ * not NULL is assumed to be valid, because the plugin's code runs in this
+ * process and could do any harm anyway.
  */
 #include "uct/plugin/descriptor.h"
 
@@ -12,27 +13,31 @@
 
 #include "uct/plugin/descriptor_config.h"
 
-/* Limits in bytes and numbers: larger values mean that the descriptor is
- * damaged */
-#define TABLE_SIZE_MAX  65536
-#define COMPONENTS_MAX  32
-#define TRANSPORTS_MAX  32
-#define PLUGIN_NAME_MAX 33
-#define VERSION_MAX     65
+/* Limits; larger values mean that the descriptor is damaged. */
+#define TABLE_SIZE_MAX  65536 /* bytes of one table */
+#define COMPONENTS_MAX  32    /* components of a plugin */
+#define TRANSPORTS_MAX  32    /* transports of a component */
+#define PLUGIN_NAME_MAX 33    /* bytes, including the final 0 */
+#define VERSION_MAX     65    /* bytes, including the final 0 */
 
-/* Size of `type` up to and including `member`: required by version 1.0. */
+/* Smallest valid size of the table `type` in bytes. `member` is the last member
+ * that the table has in version 1.0 of the plugin ABI. */
 #define TABLE_MIN(type, member) \
     (offsetof(type, member) + sizeof(((type *)0)->member))
 
-/* The position in the descriptor, for error messages. */
+/* State of one check. */
 typedef struct descriptor_check {
     const uct_manifest_t *manifest;
-    uct_rejection_t *rejection;
-    const char *component;
-    const char *transport;
+    uct_rejection_t *rejection; /* receives the first fault; may be NULL */
+    const char *component;      /* name of the component that is being checked;
+                                 * NULL: none */
+    const char *transport;      /* name of the transport of this component that
+                                 * is being checked; NULL: none */
 } descriptor_check_t;
 
-/* Writes the position: "plugin", "component" or "component/transport". */
+/* Returns the part of the descriptor that is being checked, for messages: the
+ * word "plugin", the name of a component, or COMPONENT/TRANSPORT. `buffer` may
+ * hold the result. */
 static const char *place(const descriptor_check_t *check, char *buffer,
                          size_t size)
 {
@@ -45,7 +50,8 @@ static const char *place(const descriptor_check_t *check, char *buffer,
     return buffer;
 }
 
-/* Checks the size of a table, which is its first member. */
+/* Checks that a table is present, and its size, which is its first member.
+ * `minimum` is in bytes; `what` names the table in messages. */
 static ucs_status_t check_table(descriptor_check_t *check, const void *table,
                                 size_t minimum, const char *what)
 {
@@ -69,6 +75,7 @@ static ucs_status_t check_table(descriptor_check_t *check, const void *table,
     return UCS_OK;
 }
 
+/* Rejects the descriptor if `present` is 0; `what` names the slots. */
 static ucs_status_t check_slot(descriptor_check_t *check, int present,
                                const char *what)
 {
@@ -82,8 +89,8 @@ static ucs_status_t check_slot(descriptor_check_t *check, int present,
                       place(check, where, sizeof(where)), what);
 }
 
-/* Checks a name: shorter than `max`, and only characters that a selection list
- * can contain. */
+/* Checks that a name is not empty, is shorter than `max` bytes, and has only
+ * characters that are allowed in lists such as UCX_TLS. */
 static ucs_status_t check_name(descriptor_check_t *check, const char *name,
                                size_t max, const char *what)
 {
@@ -369,8 +376,9 @@ static ucs_status_t check_identity(descriptor_check_t *check,
                           UCX_PLUGIN_ABI_MINOR_OF(descriptor->abi),
                           UCX_PLUGIN_ABI_MAJOR, UCX_PLUGIN_ABI_MINOR);
     } else if (manifest->abi > descriptor->abi) {
-        /* The manifest was parsed by the lenient rules for newer minor
-         * versions, which this library does not justify. */
+        /* The manifest of a newer minor version than the core's may contain
+         * unknown members and words. A manifest that states a newer version
+         * than its library must not have this exemption. */
         return uct_reject(check->rejection, UCT_REJECT_UNDECLARED,
                           "the manifest states plugin ABI %u.%u, the library "
                           "was built for %u.%u",

@@ -10,14 +10,16 @@
 
 #include <ucs/config/types.h>
 
-#define FIELDS_MAX       1024
-#define FIELD_SIZE_MAX   4096
-#define OPTIONS_SIZE_MAX (1u << 20)
-#define NAME_MAX_LENGTH  64
+/* Limits; larger values mean that the table is damaged. */
+#define FIELDS_MAX       1024       /* variables of a table */
+#define FIELD_SIZE_MAX   4096       /* bytes of a field, and of the table */
+#define OPTIONS_SIZE_MAX (1u << 20) /* bytes of the options structure */
+#define NAME_MAX_LENGTH  64         /* bytes, including the final 0 */
 
 static const char name_letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 
-/* Sizes of values in bytes, indexed by ucx_config_type_t. */
+/* Sizes of values in the options structure in bytes, indexed by
+ * ucx_config_type_t. */
 static const size_t value_sizes[] = {
     [UCX_CONFIG_INT]         = sizeof(int),
     [UCX_CONFIG_UINT]        = sizeof(unsigned),
@@ -45,8 +47,8 @@ static int is_name(const char *name)
            (strspn(name, name_letters) == length);
 }
 
-/* Returns whether the manifest declares the prefix of a table: "TCP" in the
- * manifest covers the tables "TCP_" and "TCP_CM_". */
+/* Returns whether the manifest declares the prefix of a table: the word "TCP"
+ * in the manifest allows the prefixes "TCP_" and "TCP_CM_". */
 static int is_declared(const uct_manifest_t *manifest, const char *prefix)
 {
     const uct_names_t *prefixes = &manifest->config_prefixes;
@@ -131,7 +133,8 @@ ucs_status_t uct_descriptor_check_config(const ucx_config_table_t *table,
     }
 
     for (i = 0; i < table->num_fields; ++i) {
-        /* the field structure of a newer plugin may be larger */
+        /* The distance of two fields is the size that the plugin states: the
+         * structure may be larger in a plugin for a newer ABI version. */
         field = (const ucx_config_field_t *)((const char *)table->fields +
                                              i * table->field_size);
         wrong = judge_field(table, field);

@@ -9,7 +9,11 @@
 
 #include "uct/plugin/manifest.h"
 
-/* `component` and `what` are used in error messages. */
+/* Returns UCS_OK if the table is valid and `manifest` declares its prefix;
+ * otherwise stores the first fault in `rejection` (may be NULL) and returns an
+ * error. `component` (a component's name) and `what` (the owner of the table: a
+ * transport's name, "memory domain" or "connection manager") are used in the
+ * reason of the rejection. */
 ucs_status_t uct_descriptor_check_config(const ucx_config_table_t *table,
                                          const uct_manifest_t *manifest,
                                          const char *component,

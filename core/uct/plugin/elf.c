@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * uct_elf_read(): whether a file is a shared object for this machine, and its
- * run path and binding mode, from the ELF headers and the dynamic section. No
- * offset in the file is trusted: reads use pread, which cannot leave the file.
+ * uct_elf_read(): reads from the ELF headers and the dynamic section whether a
+ * file is a shared object for this machine, whether it is linked with -z now,
+ * and its run path. The file may contain any offsets: all reads use pread(),
+ * which fails or returns less beyond the end of the file.
  */
 #include "uct/plugin/elf.h"
 
@@ -14,10 +15,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PHNUM_MAX   256
-#define DYNAMIC_MAX 1024
+#define PHNUM_MAX   256  /* a file with more program headers is rejected */
+#define DYNAMIC_MAX 1024 /* further entries of a dynamic section are ignored */
 
-/* The architecture for which this file is compiled is accepted. */
+/* The machine for which this file is compiled; others are rejected. If it is
+ * not in this list, the machine is not checked. */
 #if defined(__x86_64__)
 #define NATIVE_MACHINE EM_X86_64
 #elif defined(__aarch64__)
@@ -43,16 +45,18 @@
 typedef struct elf_file {
     int fd;
     ElfW(Ehdr) header;
-    ElfW(Phdr) segments[PHNUM_MAX];
+    ElfW(Phdr) segments[PHNUM_MAX]; /* header.e_phnum of them are valid */
 } elf_file_t;
 
+/* Returns nonzero if all `size` bytes could be read. */
 static int read_at(int fd, void *buffer, size_t size, uint64_t offset)
 {
     return (offset <= INT64_MAX) &&
            (pread(fd, buffer, size, (off_t)offset) == (ssize_t)size);
 }
 
-/* Returns NULL, or why the file is not a loadable shared object. */
+/* Reads the ELF header and the program headers. Returns NULL, or why the file
+ * is not a shared object for this machine. */
 static const char *read_header(elf_file_t *file)
 {
     ElfW(Ehdr) *header = &file->header;
@@ -79,8 +83,8 @@ static const char *read_header(elf_file_t *file)
     return NULL;
 }
 
-/* Returns whether the file contains all segments. An access to a mapping of a
- * truncated file raises SIGBUS. */
+/* Returns whether the file contains all segments. If it is truncated, it must
+ * not be loaded: an access to the missing part of a mapping raises SIGBUS. */
 static int is_complete(const elf_file_t *file)
 {
     const ElfW(Phdr) * segment;
@@ -100,6 +104,7 @@ static int is_complete(const elf_file_t *file)
     return 1;
 }
 
+/* Returns the first segment of the type, or NULL. */
 static const ElfW(Phdr) * find_segment(const elf_file_t *file, uint32_t type)
 {
     unsigned i;
@@ -112,8 +117,8 @@ static const ElfW(Phdr) * find_segment(const elf_file_t *file, uint32_t type)
     return NULL;
 }
 
-/* Returns the file offset of the byte at a run-time address, or 0 if the file
- * does not contain it. */
+/* Returns the offset in the file of the byte at the virtual address `address`
+ * (as in the program headers), or 0 if no loadable segment contains it. */
 static uint64_t file_offset(const elf_file_t *file, uint64_t address)
 {
     const ElfW(Phdr) * segment;
@@ -129,6 +134,9 @@ static uint64_t file_offset(const elf_file_t *file, uint64_t address)
     return 0;
 }
 
+/* Reads the run path. `strings` is the virtual address of the string table, and
+ * `index` the position of the run path in it. elf->runpath remains "" if it
+ * cannot be read, and is cut off if it is too long. */
 static void read_runpath(const elf_file_t *file, uint64_t strings,
                          uint64_t index, uct_elf_t *elf)
 {
@@ -143,6 +151,8 @@ static void read_runpath(const elf_file_t *file, uint64_t strings,
     elf->runpath[(length > 0) ? length : 0] = '\0';
 }
 
+/* Reads binding mode and run path from the dynamic section, which is in
+ * `segment`. Both remain unset if it cannot be read. */
 static void read_dynamic(const elf_file_t *file, const ElfW(Phdr) * segment,
                          uct_elf_t *elf)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds shared libraries as the dynamic loader does (ldcache.h). The layout of
- * the cache file /etc/ld.so.cache is the one that ldconfig of the GNU C
- * library writes since 1999. Other systems have no such file; there only the
- * folders are searched.
+ * Tells whether the dynamic loader would find a shared library (ldcache.h). The
+ * cache file /etc/ld.so.cache is read in the layout that ldconfig of the GNU C
+ * library has written since 1999. Systems with another C library have no such
+ * file; there, only the folders are searched.
  */
 #include "uct/plugin/ldcache.h"
 
@@ -18,9 +18,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CACHE_SIZE_MAX (64u << 20)
+#define CACHE_SIZE_MAX (64u << 20) /* bytes; a larger file is not read */
 
 /*
+ * Layout of the cache:
+ *
  *   +--------+-------+----------------+-----------------+
  *   | header | entry | entry ...      | strings, each   |
  *   | 48 B   | 24 B  |                | ending in a 0   |
@@ -38,8 +40,8 @@ typedef struct cache_header {
 
 typedef struct cache_entry {
     int32_t flags;
-    uint32_t key;   /* the soname */
-    uint32_t value; /* the path */
+    uint32_t key;   /* offset of the soname */
+    uint32_t value; /* offset of the library's path */
     uint32_t os_version;
     uint64_t hwcap;
 } cache_entry_t;
@@ -47,9 +49,9 @@ typedef struct cache_entry {
 _Static_assert(sizeof(cache_header_t) == 48, "as ldconfig writes it");
 _Static_assert(sizeof(cache_entry_t) == 24, "as ldconfig writes it");
 
-/* Returns the offset of the header in the file. A table in an older format may
- * precede the header. Returns 0 if the file has no table in the supported
- * format. */
+/* Returns the offset of the header in the file; it is not 0 if a table in an
+ * older format precedes the header. Returns `size` if the file has no header in
+ * the supported format. */
 static size_t find_header(const char *data, size_t size)
 {
     const char *p = memmem(data, size, cache_magic, sizeof(cache_magic) - 1);
@@ -80,7 +82,8 @@ void uct_ldcache_open(uct_ldcache_t *cache, const char *path)
             cache->size = st.st_size - start;
             memmove(cache->data, cache->data + start, cache->size);
         }
-        cache->data[cache->size] = '\0'; /* terminate all strings */
+        cache->data[cache->size] = '\0'; /* so that a string at the end of a
+                                          * damaged file is terminated, too */
     }
     close(fd);
 }
@@ -118,8 +121,9 @@ int uct_ldcache_has(const uct_ldcache_t *cache, const char *soname)
     return 0;
 }
 
-/* Writes `folder`/`soname` with $ORIGIN expanded. Returns 0 if the path is too
- * long. */
+/* Writes FOLDER/`soname` to `buffer`, where FOLDER is the first `length` bytes
+ * of `folder`, with $ORIGIN or ${ORIGIN} at its beginning replaced by `origin`.
+ * Returns 0 if the path is too long. */
 static int make_path(char *buffer, size_t size, const char *folder,
                      size_t length, const char *origin, const char *soname)
 {
@@ -161,8 +165,9 @@ int uct_ldcache_in_path(const char *path, const char *origin,
     return 0;
 }
 
-/* Returns whether a loaded library may have this soname: its file name begins
- * with the soname up to ".so". */
+/* For dl_iterate_phdr(), which stops at a nonzero result: returns whether a
+ * loaded library may have the soname `arg`, because its file name begins with
+ * the part of the soname before ".so". */
 static int is_candidate(struct dl_phdr_info *info, size_t size, void *arg)
 {
     const char *soname = arg;
@@ -174,9 +179,10 @@ static int is_candidate(struct dl_phdr_info *info, size_t size, void *arg)
     return strncmp(base, soname, length) == 0;
 }
 
-/* Returns whether the library is loaded. For a library that is not, dlopen()
- * would search all folders and their subfolders for processor types, with 100
- * system calls; therefore it is called only if there is a candidate. */
+/* Returns whether the library is loaded. dlopen() with RTLD_NOLOAD gives the
+ * exact answer; but for a library that is not loaded, it searches all folders
+ * and their subfolders for processor types, with about 100 system calls.
+ * Therefore it is called only if a loaded library has a similar name. */
 static int is_loaded(const char *soname)
 {
     void *loaded;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * uct_plugin_check_library(): checks the shared object that a manifest names
- * before it is loaded: location, owner and permissions, and format.
+ * uct_plugin_check_library(): checks the shared object that a plugin's manifest
+ * names, before it is loaded: location, owner and permissions, and format.
  */
 #include "uct/plugin/library.h"
 
@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Writes the path of `library` without links to `path`. The file must be inside
- * `folder`. */
+/* Writes the path of `library` (relative to `folder`), without symbolic links,
+ * to `path`. Rejects a file outside `folder`. */
 static ucs_status_t locate(const char *folder, const char *library, char *path,
                            uct_rejection_t *rejection)
 {
@@ -34,8 +34,8 @@ static ucs_status_t locate(const char *folder, const char *library, char *path,
                           library, strerror(ENAMETOOLONG));
     } else if ((strchr(library, '/') == NULL) && (length > 1) &&
                (lstat(joined, &st) == 0) && S_ISREG(st.st_mode)) {
-        /* The usual case: a regular file directly in the folder, whose path
-         * has no links. realpath() is not needed */
+        /* The usual case: a regular file directly in the folder. The folder's
+         * path has no links, so realpath(), which is slower, is not needed. */
         strcpy(path, joined);
         return UCS_OK;
     } else if (realpath(joined, path) == NULL) {
@@ -54,8 +54,8 @@ static ucs_status_t locate(const char *folder, const char *library, char *path,
     return UCS_OK;
 }
 
-/* Checks the library's folder, which may be a subfolder of the manifest's
- * folder. */
+/* Checks who can write to the folder of the library `path`, which may be a
+ * subfolder of the manifest's folder. */
 static ucs_status_t check_folder(const char *path, uct_trust_t *trust,
                                  unsigned flags, uct_rejection_t *rejection)
 {
@@ -67,6 +67,7 @@ static ucs_status_t check_folder(const char *path, uct_trust_t *trust,
                             rejection);
 }
 
+/* Checks the open file: kind, owner and permissions, and ELF format. */
 static ucs_status_t check_opened(int fd, const char *path, uct_trust_t *trust,
                                  unsigned flags, uct_elf_t *elf,
                                  uct_rejection_t *rejection)

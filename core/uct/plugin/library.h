@@ -13,9 +13,12 @@
 #include "uct/plugin/trust.h"
 
 /*
- * `folder` is the manifest's folder, without links. `path`, of PATH_MAX bytes,
- * receives the library's path without links. If `trust` is NULL, owner and
- * permissions are not checked.
+ * `folder` is the path of the manifest's folder, without symbolic links.
+ * `library` is the path in the manifest, relative to that folder. On success
+ * `path`, of PATH_MAX bytes, receives the library's absolute path without
+ * links, and `elf` the properties of the file. If `trust` is NULL, owner and
+ * permissions are not checked; otherwise `trust_flags` are UCT_TRUST_*. On
+ * failure `rejection` (may be NULL) receives the reason.
  */
 ucs_status_t uct_plugin_check_library(const char *folder, const char *library,
                                       uct_trust_t *trust, unsigned trust_flags,

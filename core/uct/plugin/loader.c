@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Loads and unloads a plugin's code by libltdl, and calls its entry point and
- * fini function. All symbols are bound when the code is loaded.
+ * Loads and unloads a plugin's code by libltdl, and calls the plugin's entry
+ * point and fini function.
  *
- * libltdl requests lazy binding, with which a missing function fails only at
- * its first call. Therefore the object is first opened with RTLD_NOW, which
- * binds it or fails with the symbol's name; libltdl then gets a reference to
- * the same object.
+ * libltdl requests lazy binding, with which a missing function is noticed only
+ * when it is called. Therefore dlopen() with RTLD_NOW opens the library first:
+ * it binds all symbols, or fails with the name of the missing one. Then libltdl
+ * opens the library, which is in memory already, and gets a reference to it.
  */
 #include "uct/plugin/loader.h"
 
@@ -22,19 +22,21 @@
 #include "uct/plugin/descriptor.h"
 
 struct uct_loaded {
-    lt_dlhandle module;
-    const ucx_plugin_t *descriptor;
+    lt_dlhandle module;             /* libltdl's reference to the library */
+    const ucx_plugin_t *descriptor; /* result of the entry point */
 };
 
-/* libltdl has one list for the process and no lock. */
+/* libltdl has one list of modules for the process and no lock, so this lock
+ * protects all calls of it. It is recursive because it is held while an entry
+ * point runs, which may load another plugin. */
 static pthread_mutex_t ltdl_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
-static int ltdl_held;
+static int ltdl_held; /* 1: hold_ltdl() has initialized libltdl */
 
-/* libltdl cannot be initialized again after an initialization and its
- * lt_dlexit() have both run out of memory: it adds its loaders to its list a
- * second time, and crashes at the end. Therefore it is initialized once, when
- * this library is loaded, and never finalized before the library is unloaded;
- * later calls only change its reference count. */
+/* Initializes libltdl when this library is loaded. lt_dlinit() and lt_dlexit()
+ * count references, so libltdl then stays initialized until release_ltdl(), and
+ * other calls of the two only change the count. Otherwise libltdl might have to
+ * be initialized again after lt_dlinit() has failed for lack of memory; it then
+ * adds its loaders to its list a second time, and crashes at the end. */
 __attribute__((constructor)) static void hold_ltdl(void)
 {
     if (lt_dlinit() != 0) {
@@ -51,7 +53,8 @@ __attribute__((destructor)) static void release_ltdl(void)
     }
 }
 
-/* Returns the loader's last message in English, so that it can be parsed. */
+/* Writes the dynamic loader's last message to `buffer`, in English, so that the
+ * functions below can search it for known phrases. */
 static void last_dlerror(char *buffer, size_t size)
 {
     locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -69,14 +72,16 @@ static void last_dlerror(char *buffer, size_t size)
     }
 }
 
-/* True if the loader's message means that memory or descriptors ran out: the
- * library is not the cause, and a retry may succeed. */
+/* Returns whether the dynamic loader's message `text` means that memory or
+ * descriptors ran out. Then the library is not the cause, and a retry may
+ * succeed. */
 static int is_shortage(const char *text)
 {
     static const char no_reason[] = "cannot open shared object file";
     size_t length                 = strlen(text);
 
-    /* a reason follows the name, unless the loader had no memory */
+    /* After this phrase, the loader adds the error's description, unless it has
+     * no memory for the complete message. */
     if ((length >= sizeof(no_reason) - 1) &&
         (strcmp(text + length - (sizeof(no_reason) - 1), no_reason) == 0)) {
         return 1;
@@ -89,9 +94,9 @@ static int is_shortage(const char *text)
            (strstr(text, "Too many open files") != NULL);
 }
 
-/* Returns whether the loader reports that it cannot open a library that can be
- * opened. This happens if it had no memory for the path: it then reports an old
- * errno. */
+/* Returns whether the dynamic loader's message `text` says that it cannot open
+ * `library`, although the file can be opened. The loader reports this, with the
+ * errno of an earlier call, if it has no memory for the path. */
 static int is_openable(const char *text, const char *library)
 {
     static const char cannot_open[] = ": cannot open shared object file";
@@ -103,6 +108,8 @@ static int is_openable(const char *text, const char *library)
            (access(library, R_OK) == 0);
 }
 
+/* Rejects the plugin for the failure of dlopen(): a missing symbol, a lack of
+ * memory or descriptors, or another fault of the library. */
 static ucs_status_t reject_dlerror(const char *library,
                                    uct_rejection_t *rejection)
 {
@@ -121,6 +128,8 @@ static ucs_status_t reject_dlerror(const char *library,
     return uct_reject(rejection, code, "%s", text);
 }
 
+/* Opens the library by libltdl, without making its symbols available to other
+ * libraries. Returns NULL on failure. */
 static lt_dlhandle open_module(const char *library)
 {
     lt_dlhandle module = NULL;
@@ -136,6 +145,8 @@ static lt_dlhandle open_module(const char *library)
     return module;
 }
 
+/* Opens the library with all symbols bound. On success, libltdl holds one more
+ * reference of lt_dlinit(), which the caller releases by lt_dlexit(). */
 static ucs_status_t open_bound(const char *library, lt_dlhandle *module_p,
                                uct_rejection_t *rejection)
 {
@@ -171,8 +182,9 @@ err:
     return status;
 }
 
-/* Returns whether the symbol is defined by the plugin itself. A library that
- * the plugin links may define a symbol of this name, too. */
+/* Returns whether the address `symbol` is in the file `library`. Otherwise it
+ * is in a library that the plugin is linked with and that defines a symbol of
+ * the same name. */
 static int is_own_symbol(void *symbol, const char *library)
 {
     struct stat expected, found;
@@ -185,6 +197,9 @@ static int is_own_symbol(void *symbol, const char *library)
            (expected.st_ino == found.st_ino);
 }
 
+/* Calls the plugin's entry point. If it fails, the rejection contains the
+ * reason that it has written. UCS_ERR_NO_DEVICE means that the plugin finds
+ * nothing to use, which is not a fault. */
 static ucs_status_t ask_entry(ucx_plugin_entry_t entry, const char *folder,
                               const ucx_host_t *host,
                               const ucx_plugin_t **descriptor_p,
@@ -220,6 +235,8 @@ static ucs_status_t ask_entry(ucx_plugin_entry_t entry, const char *folder,
                       (int)status);
 }
 
+/* Finds and calls the entry point of the loaded library, and checks the
+ * descriptor that it returns. */
 static ucs_status_t start(uct_loaded_t *loaded, const uct_manifest_t *manifest,
                           const char *library, const char *folder,
                           const ucx_host_t *host, uct_rejection_t *rejection)
@@ -243,6 +260,9 @@ static ucs_status_t start(uct_loaded_t *loaded, const uct_manifest_t *manifest,
 
     status = uct_descriptor_check(descriptor, manifest, rejection);
     if (status != UCS_OK) {
+        /* With UCT_REJECT_UNDECLARED, the descriptor is only different from the
+         * manifest, so the plugin can release its resources. With other codes
+         * the descriptor is damaged, so its fini pointer cannot be trusted. */
         if ((descriptor != NULL) && UCX_TABLE_HAS(descriptor, fini) &&
             (rejection->code == UCT_REJECT_UNDECLARED) &&
             (descriptor->fini != NULL)) {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * uct_manifest_parse(): checks the text of a manifest and converts it to a
- * structure. Checks size, depth, JSON syntax, ABI version and schema, in this
- * order, so that the error names the actual cause. manifest_file.c opens the
- * files.
+ * uct_manifest_parse(): checks the text of a plugin's manifest and converts it
+ * to a structure. Size, depth of nesting, JSON syntax, ABI version and schema
+ * are checked in this order, so that the error names the actual cause: a
+ * manifest for another ABI version, for example, may also violate the schema.
+ * manifest_file.c opens and reads the files.
  */
 #include "uct/plugin/manifest.h"
 
@@ -13,16 +14,18 @@
 #include <ucx/abi.h>
 #include "ucs/type/memory_type.h"
 
-/* Arrays of a manifest, in a list that is freed with the manifest. */
+/* A block of memory for one array of a manifest. The blocks form a list, which
+ * uct_manifest_free() frees. */
 struct uct_manifest_block {
     uct_manifest_block_t *next;
-    max_align_t data[];
+    max_align_t data[]; /* the array */
 };
 
 /* --- Checks before parsing --------------------------------------------- */
 
-/* Returns the deepest level of brackets outside strings. The result for invalid
- * JSON is undefined; it only protects the parser from deep recursion. */
+/* Returns the largest number of nested objects and arrays in the text. Its only
+ * purpose is to protect the parser, which is recursive, from too many levels;
+ * for text that is not valid JSON, the number has no meaning. */
 static unsigned nesting(const char *text, size_t length)
 {
     unsigned depth = 0, deepest = 0;
@@ -64,12 +67,12 @@ static ucs_status_t parse_json(const char *text, size_t length, json_t **root_p,
 
     *root_p = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     if (*root_p == NULL) {
-        /* Try again: jansson may have reported a lack of memory as an error in
-         * the text */
+        /* Try again, because jansson may report a lack of memory as a syntax
+         * error. If the second attempt has memory, it gives the true result. */
         *root_p = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     }
     if (*root_p == NULL) {
-        /* errors in the text have a line; a lack of memory has none */
+        /* Syntax errors have a line number; for a lack of memory it is -1. */
         return uct_reject(rejection,
                           (error.line < 0) ? UCT_REJECT_RESOURCES :
                                              UCT_REJECT_NOT_JSON,
@@ -81,7 +84,8 @@ static ucs_status_t parse_json(const char *text, size_t length, json_t **root_p,
 
 /* --- ABI --------------------------------------------------------------- */
 
-/* Converts "MAJOR.MINOR" to a number; 0 if invalid. */
+/* Converts the ABI version "MAJOR.MINOR" to a value of UCX_PLUGIN_ABI().
+ * Returns 0 if `text` is NULL or malformed. */
 static uint32_t parse_abi(const char *text)
 {
     unsigned long major, minor;
@@ -101,15 +105,18 @@ static uint32_t parse_abi(const char *text)
     return UCX_PLUGIN_ABI(major, minor);
 }
 
+/* Returns the text of a member, or NULL if it is absent or not a string. */
 static const char *text_of(const json_t *object, const char *member)
 {
     return json_string_value(json_object_get(object, member));
 }
 
 /*
- * Checks the ABI version before the schema, because a manifest of another major
- * version may follow another schema. A manifest of a newer minor version may
- * have unknown members.
+ * Rejects a manifest of another major ABI version, or one that needs a newer
+ * core. Adds UCT_SCHEMA_LENIENT to the flags for a manifest of a newer minor
+ * version than the core's, which may have unknown members. The schema is
+ * checked after this, because a manifest of another major version may follow
+ * another schema.
  */
 static ucs_status_t check_abi(json_t *root, unsigned *schema_flags_p,
                               uct_rejection_t *rejection)
@@ -143,8 +150,8 @@ static ucs_status_t check_abi(json_t *root, unsigned *schema_flags_p,
 
 /* --- From JSON to the structure; the schema has checked the types ------ */
 
-/* Allocates zeroed memory that is freed with the manifest. On failure returns
- * NULL and sets *failed. */
+/* Allocates a zeroed array that is freed with the manifest. Returns NULL if
+ * `count` is 0, or if memory is exhausted; in the second case sets *failed. */
 static void *alloc(uct_manifest_t *manifest, size_t count, size_t size,
                    int *failed)
 {
@@ -163,6 +170,7 @@ static void *alloc(uct_manifest_t *manifest, size_t count, size_t size,
     return block->data;
 }
 
+/* Converts an array of strings; `array` may be NULL (no names). */
 static void take_names(uct_manifest_t *manifest, json_t *array,
                        uct_names_t *names, int *failed)
 {
@@ -178,8 +186,9 @@ static void take_names(uct_manifest_t *manifest, json_t *array,
     }
 }
 
-/* Returns the bits of the words in an array. Unknown words are from a newer
- * minor version and are ignored. */
+/* Returns the bit mask of the words in an array; bit i stands for list[i].
+ * Unknown words are ignored: the schema accepts them only in a manifest of a
+ * newer minor ABI version. */
 static uint64_t take_bits(json_t *array, const char *const *list)
 {
     uint64_t bits = 0;
@@ -339,6 +348,8 @@ static void take_override(uct_manifest_t *manifest, json_t *root)
 
 /* --- Rules that the schema cannot express ------------------------------ */
 
+/* Rejects two components of the same name, and two transports of the same name
+ * in one component. */
 static ucs_status_t check_unique_names(const uct_manifest_t *manifest,
                                        uct_rejection_t *rejection)
 {

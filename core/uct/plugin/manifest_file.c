@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * uct_manifest_read(): resolves the path of a manifest, checks that the file
- * can be trusted, and reads it. Nothing is known about the file before: the
- * path may lead to a pipe, a device or a folder.
+ * uct_manifest_read(): resolves the path of a plugin's manifest, checks that
+ * only trusted users can change the file, reads it, and parses it. The path may
+ * lead to anything, for example a pipe, a device or a folder.
  */
 #include "uct/plugin/manifest.h"
 
@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Rejects the manifest because the operation `what` failed with the errno
+ * `error`. */
 static ucs_status_t reject_errno(uct_rejection_t *rejection, int error,
                                  const char *what)
 {
@@ -22,7 +24,8 @@ static ucs_status_t reject_errno(uct_rejection_t *rejection, int error,
                       "%s: %s", what, strerror(error));
 }
 
-/* Checks the folder of `path`. `is_real`: the path contains no links. */
+/* Checks who can write to the folder that contains `path`. `is_real`: 1 if the
+ * path contains no symbolic links. */
 static ucs_status_t check_folder(uct_trust_t *trust, unsigned flags,
                                  const char *path, int is_real,
                                  uct_rejection_t *rejection)
@@ -48,7 +51,8 @@ static ucs_status_t check_folder(uct_trust_t *trust, unsigned flags,
     return uct_trust_folder(trust, real, flags, rejection);
 }
 
-/* Rejects anything but a regular file. */
+/* Rejects anything but a regular file of at most UCT_MANIFEST_SIZE_MAX
+ * bytes. */
 static ucs_status_t check_kind(const struct stat *st,
                                uct_rejection_t *rejection)
 {
@@ -66,7 +70,9 @@ static ucs_status_t check_kind(const struct stat *st,
     return UCS_OK;
 }
 
-/* Reads up to the end of the file, because its size may change. */
+/* Reads the file up to its end rather than up to the size that fstat() has
+ * returned, which may change. The text is not zero-terminated; the caller
+ * releases it by free(). */
 static ucs_status_t slurp(int fd, char **text_p, size_t *length_p,
                           uct_rejection_t *rejection)
 {
@@ -105,8 +111,8 @@ static ucs_status_t slurp(int fd, char **text_p, size_t *length_p,
     return UCS_OK;
 }
 
-/* Opens `real`, which is a path without links, and checks that the file is
- * trusted. */
+/* Opens `real`, a path without symbolic links. Checks the kind and size of the
+ * file and, unless `trust` is NULL, its owner and permissions. */
 static ucs_status_t open_checked(const char *real, uct_trust_t *trust,
                                  unsigned trust_flags, int *fd_p,
                                  uct_rejection_t *rejection)
@@ -115,7 +121,8 @@ static ucs_status_t open_checked(const char *real, uct_trust_t *trust,
     struct stat st;
     int fd;
 
-    /* non-blocking, because the file may be a pipe without a writer */
+    /* O_NONBLOCK, because open() would wait if the file is a pipe without a
+     * writer */
     fd = open(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     if ((fd < 0) && ((errno == ENXIO) || (errno == ENODEV))) {
         return uct_reject(rejection, UCT_REJECT_NOT_REGULAR,
@@ -141,8 +148,9 @@ static ucs_status_t open_checked(const char *real, uct_trust_t *trust,
     return UCS_OK;
 }
 
-/* As realpath(), which queries every component of the path. For a file directly
- * in a folder without links, one system call is sufficient. */
+/* Writes `path` without symbolic links to `real`. Returns 0, with errno set, on
+ * failure. realpath() queries every component of the path; for a file directly
+ * in `real_folder`, whose path has no links, one lstat() is sufficient. */
 static int resolve(const char *path, const char *real_folder, char *real)
 {
     size_t length = (real_folder == NULL) ? 0 : strlen(real_folder);
@@ -177,8 +185,8 @@ ucs_status_t uct_manifest_read(const char *path, const char *real_folder,
     }
 
     if ((trust != NULL) && strcmp(path, real)) {
-        /* A user who can write to the folder that contains a link can replace
-         * the link. */
+        /* `path` contains a symbolic link. A user who can write to the folder
+         * of `path` could replace the link, so this folder is checked, too. */
         status = check_folder(trust, trust_flags, path, 0, rejection);
     }
     if ((trust != NULL) && (status == UCS_OK)) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The words that manifests use for operations, capabilities and peers, and the
- * flags of the UCT API that they stand for. The schema of manifests lists the
- * same words; a test compares both lists.
+ * The words that manifests of plugins use for operations, capabilities and
+ * peers, and the flags of the UCT API that the words stand for. The schema of
+ * manifests (sdk/manifest.schema.json) lists the same words; a test compares
+ * the lists here with those of the schema.
  */
 #include "uct/plugin/manifest.h"
 
@@ -20,8 +21,8 @@ const char *const uct_manifest_operations[] = {
     "tag_eager_zcopy", "tag_rndv_zcopy",  NULL,
 };
 
-/* Interface flags for uct_manifest_operations. Atomics have masks instead of
- * flags. */
+/* Interface flag of each word in uct_manifest_operations. It is 0 for atomics,
+ * for which uct_iface_attr_t has masks of operations instead of flags. */
 static const uint64_t operation_flags[] = {UCT_IFACE_FLAG_AM_SHORT,
                                            UCT_IFACE_FLAG_AM_BCOPY,
                                            UCT_IFACE_FLAG_AM_ZCOPY,
@@ -60,8 +61,9 @@ const char *const uct_manifest_tl_capabilities[] = {"pending",
                                                     "event_async_cb",
                                                     NULL};
 
-/* Interface flags for uct_manifest_tl_capabilities. Event flags are separate,
- * because their values overlap with those of interface flags. */
+/* Interface flag of each word in uct_manifest_tl_capabilities; 0 for the words
+ * of events, whose flags are in event_flags[]. The arrays are separate because
+ * event flags and interface flags have overlapping values. */
 static const uint64_t capability_flags[] = {
     UCT_IFACE_FLAG_PENDING,
     UCT_IFACE_FLAG_CONNECT_TO_IFACE,
@@ -83,6 +85,8 @@ static const uint64_t capability_flags[] = {
     0,
 };
 
+/* Event flag of each word in uct_manifest_tl_capabilities; 0 for words that do
+ * not describe an event. */
 static const uint64_t event_flags[] = {0,
                                        0,
                                        0,
@@ -108,8 +112,9 @@ const char *const uct_manifest_md_capabilities[] = {
     "reg_dmabuf", "detect",   NULL,
 };
 
-/* Domain flags for uct_manifest_md_capabilities. The word "detect" has none:
- * only the query of the domain returns it. */
+/* Memory-domain flag of each word in uct_manifest_md_capabilities. The word
+ * "detect" (the domain can detect memory types) has no flag: uct_md_query()
+ * returns this capability as the mask cap.detect_mem_types. */
 static const uint64_t md_flags[] = {
     UCT_MD_FLAG_ALLOC,         UCT_MD_FLAG_REG,        UCT_MD_FLAG_NEED_MEMH,
     UCT_MD_FLAG_NEED_RKEY,     UCT_MD_FLAG_ADVISE,     UCT_MD_FLAG_FIXED,
@@ -143,6 +148,7 @@ uint64_t uct_manifest_word_bit(const char *const *list, const char *word)
     return 0;
 }
 
+/* Returns the union of all flags[i] for which bit i of `bits` is set. */
 static uint64_t flags_of(const uint64_t *flags, unsigned count, uint64_t bits)
 {
     uint64_t result = 0;
@@ -187,11 +193,12 @@ uint64_t uct_manifest_md_flags(const uct_manifest_component_t *component)
 uct_device_type_t
 uct_manifest_device_type(const uct_manifest_transport_t *transport)
 {
-    /* in the order of uct_device_type_t */
+    /* In the order of uct_device_type_t, so that the position is the type. */
     static const char *const words[] = {"network", "shm", "acc", "self", NULL};
     uint64_t bit = uct_manifest_word_bit(words, transport->device_class);
 
-    /* an unknown word is from a newer minor version */
+    /* The schema accepts an unknown word only in a manifest of a newer minor
+     * ABI version; such a device counts as a network device. */
     return (bit == 0) ? UCT_DEVICE_TYPE_NET :
                         (uct_device_type_t)__builtin_ctzll(bit);
 }

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Matches a text against a regular expression of the subset in pattern.h, by
- * backtracking, without compiling the expression.
+ * Matches a text against a regular expression (the subset of pattern.h) by
+ * backtracking: match() reads the pattern from left to right, calls itself for
+ * each alternative and number of repetitions, and tries the next one if the
+ * rest of the pattern does not match.
+ *
+ * An atom is one character, list or group of a pattern, without its repetition.
  */
 #include "uct/plugin/pattern.h"
 
@@ -9,15 +13,16 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { GROUP_DEPTH_MAX = 8 };
+enum { GROUP_DEPTH_MAX = 8 }; /* largest number of nested groups */
 
-/* The part of the pattern that must match after the end of a group. */
+/* What must match after the end of the group that is being matched. */
 typedef struct rest {
-    const char *pattern;
-    const struct rest *outer;
+    const char *pattern;      /* the pattern behind the group */
+    const struct rest *outer; /* the same for the enclosing group; NULL if there
+                               * is none */
 } rest_t;
 
-/* Allowed number of repetitions. */
+/* Allowed number of repetitions; UINT_MAX: any number. */
 typedef struct count {
     unsigned min;
     unsigned max;
@@ -25,9 +30,9 @@ typedef struct count {
 
 /* ------------------------------------------------------ pattern parts -- */
 
-/* Returns the position after the list that begins at `p`, or NULL if the list
- * is not terminated. The first character of a list is literal, even a closing
- * bracket. */
+/* Returns the position after the list ("[...]") that begins at `p`, or NULL if
+ * the list is not terminated. A closing bracket that is the first character of
+ * the list does not end it. */
 static const char *list_end(const char *p)
 {
     p += 1 + (p[1] == '^');
@@ -37,8 +42,8 @@ static const char *list_end(const char *p)
     return ((p == NULL) || (*p == '\0')) ? NULL : p + 1;
 }
 
-/* Returns the position after the group that begins at `p`, or NULL if the group
- * is not terminated. */
+/* Returns the position after the group ("(...)") that begins at `p`, or NULL if
+ * the group is not terminated. */
 static const char *group_end(const char *p)
 {
     unsigned depth = 0;
@@ -68,7 +73,8 @@ static const char *group_end(const char *p)
     return NULL;
 }
 
-/* Returns the position after the character, list or group at `p`. */
+/* Returns the position after the character, list or group at `p`, or NULL if it
+ * is not complete. */
 static const char *atom_end(const char *p)
 {
     switch (*p) {
@@ -83,6 +89,8 @@ static const char *atom_end(const char *p)
     }
 }
 
+/* Reads a number of at most 6 digits. Returns the position after it, or NULL if
+ * there is no digit. */
 static const char *read_number(const char *p, unsigned *number)
 {
     const char *start = p;
@@ -93,8 +101,8 @@ static const char *read_number(const char *p, unsigned *number)
     return (p == start) ? NULL : p;
 }
 
-/* Reads a repetition count. Returns the position after it, or NULL if it is
- * invalid. */
+/* Reads the repetition at `p`; if there is none, the count is 1. Returns the
+ * position after it, or NULL if it is invalid. */
 static const char *read_count(const char *p, count_t *count)
 {
     static const char signs[] = "?*+";
@@ -121,6 +129,7 @@ static const char *read_count(const char *p, count_t *count)
                                                                        p + 1;
 }
 
+/* Returns whether the list ("[a-z]" or "[^a-z]") matches the character. */
 static int is_in_list(const char *list, unsigned char c)
 {
     const char *p = list + 1, *end = list_end(list) - 1;
@@ -160,11 +169,13 @@ static int is_one(const char *atom, char c)
 
 /* -------------------------------------------------------------- matching -- */
 
+/* Returns whether `pattern`, and after it all of `rest`, matches a beginning of
+ * `text`. `start` is the beginning of the whole text, where '^' matches. */
 static int match(const char *pattern, const char *text, const char *start,
                  const rest_t *rest);
 
-/* Returns the position of the next alternative of a group, or of the group's
- * end. `p` is inside the group. */
+/* Returns the position of the next '|' of the group, or of its ')'. `p` is
+ * inside the group, at the beginning of an alternative. */
 static const char *next_branch(const char *p)
 {
     while ((*p != '|') && (*p != ')') && (*p != '\0')) {
@@ -173,6 +184,8 @@ static const char *next_branch(const char *p)
     return p;
 }
 
+/* As match(), for the pattern that begins with the group at `group`: tries the
+ * pattern without the group if it may be absent, then each alternative. */
 static int match_group(const char *group, const char *text, const char *start,
                        const rest_t *rest)
 {
@@ -197,8 +210,9 @@ static int match_group(const char *group, const char *text, const char *start,
     }
 }
 
-/* Greedy: tries the largest number of repetitions first, then fewer, until the
- * rest matches. */
+/* As match(), for the pattern that begins with `atom`, a character or a list:
+ * tries the largest number of repetitions first, then fewer, until the pattern
+ * behind it matches. */
 static int match_run(const char *atom, const char *text, const char *start,
                      const rest_t *rest)
 {
@@ -267,8 +281,9 @@ int uct_pattern_matches(const char *pattern, const char *text)
 
 /* ------------------------------------------------- checks of the pattern -- */
 
-/* Checks a pattern from `p`; returns the position of its end or of the group's
- * end. */
+/* Checks the pattern from `p` on; `depth` is the number of groups around `p`.
+ * Returns the position of the pattern's end or of the ')' that ends the group
+ * around `p`; NULL if the pattern is invalid. */
 static const char *check(const char *p, unsigned depth)
 {
     const char *after;
@@ -282,8 +297,8 @@ static const char *check(const char *p, unsigned depth)
             p = (depth == 0) ? NULL : p + 1;
             continue;
         } else if (strchr("?*+{", *p) != NULL) {
-            return NULL; /* A repetition sign has nothing before it that it
-                          * could repeat */
+            return NULL; /* There is nothing before the repetition that could
+                          * be repeated */
         }
         after = atom_end(p);
         if ((after != NULL) && (*p == '(')) {
@@ -292,7 +307,8 @@ static const char *check(const char *p, unsigned depth)
                 return NULL;
             }
             p = read_count(after, &count);
-            /* match() supports only a group that occurs once or not at all */
+            /* match_group() supports only groups that occur once or not at
+             * all. */
             p = (count.max > 1) ? NULL : p;
         } else {
             p = (after == NULL) ? NULL : read_count(after, &count);

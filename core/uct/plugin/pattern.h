@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The regular expressions of the manifest's schema: a small subset. They need
- * no compilation and no locale. regcomp() for a dozen patterns took longer at
- * program start than reading the manifests.
+ * Matches the regular expressions that the schema of manifests (schema.h)
+ * contains. Only the subset of POSIX syntax below is supported, without
+ * compilation and locale: to compile a dozen patterns by regcomp() would take
+ * more of a program's start than reading all manifests.
  *
- *   ^ $                the beginning and the end
- *   . x \x             any character; the character x; x literally
+ *   ^ $                the beginning and the end of the text
+ *   . x \x             any character; the character x; x even if it is special
  *   [a-z] [^/]         a character in, or not in, a list with ranges
- *   (a|b)  ( ... )?    alternatives; an optional group
- *   ? * + {m} {m,} {m,n}   repetitions of the preceding character
+ *   (a|b)  ( ... )?    alternatives; a group that may be absent
+ *   ? * + {m} {m,} {m,n}   repetitions of the preceding character or list
  */
 #ifndef UCT_PLUGIN_PATTERN_H
 #define UCT_PLUGIN_PATTERN_H
@@ -16,8 +17,8 @@
 /* Returns nonzero if the pattern uses only the subset above. */
 int uct_pattern_is_good(const char *pattern);
 
-/* Returns nonzero if a part of the text matches the pattern, which must be
- * valid. */
+/* Returns nonzero if a part of the text matches the pattern. The pattern must
+ * be one for which uct_pattern_is_good() returns nonzero. */
 int uct_pattern_matches(const char *pattern, const char *text);
 
 #endif

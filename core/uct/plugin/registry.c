@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The registry of plugins (registry.h): creation and destruction, queries, and
- * loading of a plugin's code. registry_scan.c fills it.
+ * loading of a plugin's code. registry_scan.c fills a new registry.
  */
 #include "uct/plugin/registry_priv.h"
 
@@ -10,6 +10,7 @@
 
 #include "ucs/debug/log.h"
 
+/* The registry of the process, or NULL; `default_lock` protects the pointer. */
 static pthread_mutex_t default_lock = PTHREAD_MUTEX_INITIALIZER;
 static uct_plugin_registry_t *default_registry;
 
@@ -113,6 +114,7 @@ ucs_status_t uct_plugin_registry_get(uct_plugin_registry_t **registry_p)
     return status;
 }
 
+/* Returns whether a plugin is in use or is being loaded. */
 static int has_users(uct_plugin_registry_t *registry)
 {
     int result = 0;
@@ -145,7 +147,8 @@ ucs_status_t uct_plugin_registry_reset(void)
 }
 
 /* Frees the registry of the process when this library is unloaded, which may
- * happen before the process exits. Plugins in use are kept. */
+ * happen (by dlclose()) before the process exits. If a plugin is in use,
+ * nothing is freed. */
 static void __attribute__((destructor)) forget_default(void)
 {
     uct_plugin_registry_reset();
@@ -184,8 +187,9 @@ uct_plugin_t *uct_plugin_find(uct_plugin_registry_t *registry, const char *name)
     uct_plugin_t *result = NULL, *plugin;
     unsigned i;
 
-    /* if all plugins of this name are rejected, select the one whose rejection
-     * is the most informative */
+    /* If all plugins of this name are rejected, selects the one whose rejection
+     * tells the most: one with a valid manifest is preferred to one without,
+     * and any to one that is rejected only as shadowed. */
     pthread_mutex_lock(&registry->lock);
     for (i = 0; i < registry->num_plugins; ++i) {
         plugin = registry->plugins[i];
@@ -276,9 +280,10 @@ uct_plugin_config_prefixes(const uct_plugin_registry_t *registry)
 
 /* --- Loading ----------------------------------------------------------- */
 
-/* Loads a usable plugin that is not loaded. The caller holds the lock. A
- * failure for lack of memory or descriptors is not the plugin's fault, so it is
- * not stored, and a later call tries again. */
+/* Loads the code of a usable plugin that is not loaded. The caller holds the
+ * registry's lock. Stores the reason of a failure in the plugin, so that it is
+ * rejected from then on. A lack of memory or descriptors is not stored, because
+ * it is not the plugin's fault, and a later call may succeed. */
 static ucs_status_t load(uct_plugin_t *plugin, const ucx_host_t *host,
                          uct_rejection_t *rejection_p)
 {
@@ -309,8 +314,8 @@ static ucs_status_t load(uct_plugin_t *plugin, const ucx_host_t *host,
     }
     if (rejection.code != UCT_REJECT_RESOURCES) {
         plugin->rejection = rejection;
-        /* The plugins that this one has displaced (replaced, conflicting) may
-         * become usable */
+        /* Plugins that were rejected because this one replaces them, conflicts
+         * with them or has a component of the same name may become usable. */
         uct_plugin_resolve(registry);
     }
     return info->status;
@@ -324,8 +329,8 @@ ucs_status_t uct_plugin_load(uct_plugin_t *plugin, const ucx_host_t *host,
 
     pthread_mutex_lock(&plugin->registry->lock);
     if (plugin->loading) {
-        /* the lock is recursive: only the thread that is loading the plugin
-         * gets here */
+        /* Other threads wait for the lock, so this is the thread that is
+         * loading the plugin: the plugin's entry point has called back. */
         status = uct_reject(rejection, UCT_REJECT_RECURSION,
                             "%s is already being loaded by this thread",
                             plugin->name);

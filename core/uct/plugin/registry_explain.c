@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * uct_plugin_explain_word(): why an entry of UCX_TLS selects nothing: names the
- * plugin that offers the transport and why the plugin is rejected, or the most
- * similar name.
+ * uct_plugin_explain_word(): explains why an entry of UCX_TLS selects no usable
+ * transport. The text names the rejected plugin that offers the transport and
+ * the reason of the rejection; for an unknown entry, the most similar name. In
+ * this file, a word is the name or an alias of a transport.
  */
 #include "uct/plugin/registry_priv.h"
 
@@ -12,6 +13,7 @@
 
 #include "ucs/config/config.h"
 
+/* Returns whether a transport of the manifest has this name or alias. */
 static int offers_word(const uct_manifest_t *manifest, const char *word)
 {
     const uct_manifest_component_t *component;
@@ -29,8 +31,8 @@ static int offers_word(const uct_manifest_t *manifest, const char *word)
     return 0;
 }
 
-/* Returns a usable plugin that offers the word; if there is none, a rejected
- * one, or NULL. */
+/* Returns the first usable plugin that offers the word; if there is none, the
+ * first rejected plugin that offers it, or NULL. */
 static uct_plugin_t *find_provider(uct_plugin_registry_t *registry,
                                    const char *word)
 {
@@ -51,8 +53,9 @@ static uct_plugin_t *find_provider(uct_plugin_registry_t *registry,
     return result;
 }
 
-/* Appends the words of one manifest to `words`, which must be large enough. If
- * `words` is NULL, only returns their number. */
+/* Stores all words of one manifest in the array `words`, which must be large
+ * enough, and returns their number. If `words` is NULL, only returns the
+ * number. */
 static unsigned add_words(const uct_manifest_t *manifest, const char **words)
 {
     const uct_manifest_transport_t *transport;
@@ -73,7 +76,8 @@ static unsigned add_words(const uct_manifest_t *manifest, const char **words)
     return count;
 }
 
-/* Returns all known words, terminated by NULL. Release the array by free().
+/* Returns an array of the words in `builtin` and in the manifests of all
+ * plugins, terminated by NULL. The caller releases the array by free(). Returns
  * NULL if memory is exhausted. */
 static const char **all_words(uct_plugin_registry_t *registry,
                               const char *const *builtin)
@@ -106,6 +110,7 @@ static const char **all_words(uct_plugin_registry_t *registry,
     return words;
 }
 
+/* Writes the text for a word that no plugin offers. */
 static void say_unknown(uct_plugin_registry_t *registry, const char *word,
                         const char *const *builtin, char *text, size_t size)
 {

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sorts the plugins and rejects those that an earlier plugin displaces:
- * replaced plugins, conflicting plugins, and plugins with a component that an
- * earlier plugin has. Each rule visits the plugins in order; of two plugins
- * that exclude each other, the earlier one is kept.
+ * Sorts the plugins of the registry, and rejects those that another plugin
+ * displaces: plugins that another one states to replace, plugins that conflict
+ * with an earlier one, and plugins with a component that an earlier one has,
+ * too. Of two plugins that exclude each other, the earlier one in the order is
+ * kept; but a plugin that is already loaded is always kept.
  */
 #include "uct/plugin/registry_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* For qsort(): higher priority first, then the order of the search. */
 static int compare_plugins(const void *a, const void *b)
 {
     const uct_plugin_t *x = *(uct_plugin_t *const *)a;
@@ -21,6 +23,7 @@ static int compare_plugins(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
+/* Returns whether the manifest of `plugin` states that it replaces `other`. */
 static int replaces(const uct_plugin_t *plugin, const uct_plugin_t *other)
 {
     return (plugin != other) && (plugin->manifest != NULL) &&
@@ -28,8 +31,11 @@ static int replaces(const uct_plugin_t *plugin, const uct_plugin_t *other)
            uct_names_has(&plugin->manifest->replaces, other->name);
 }
 
-/* Moves a replaced plugin behind the plugin that replaces it, so that the
- * replaced plugin is used if the other plugin fails to load. */
+/* Moves the plugins before position `index` that the plugin at `index` replaces
+ * to the positions directly behind it. A caller that loads the plugins in order
+ * then comes to a replaced plugin after the other one has failed to load. And a
+ * replaced plugin with an equal component cannot displace the other as the
+ * earlier one of the two. Plugins that replace each other are not moved. */
 static void move_replaced(uct_plugin_registry_t *registry, unsigned index)
 {
     uct_plugin_t **plugins = registry->plugins;
@@ -61,14 +67,15 @@ void uct_plugin_sort(uct_plugin_registry_t *registry)
     }
 }
 
-/* Returns whether another plugin may displace this one. A loaded plugin is
- * never displaced. */
+/* Returns whether another plugin may displace this one: it is usable, and
+ * neither loaded nor being loaded. */
 static int gives_way(const uct_plugin_t *plugin)
 {
     return uct_plugin_is_usable(plugin) && (plugin->loaded == NULL) &&
            !plugin->loading;
 }
 
+/* Rejects the plugins that `plugin` replaces. */
 static void resolve_replaced(uct_plugin_registry_t *registry,
                              uct_plugin_t *plugin)
 {
@@ -99,7 +106,8 @@ static const char *common_component(const uct_plugin_t *a,
     return NULL;
 }
 
-/* Rejects `plugin` if `earlier` displaces it. */
+/* Rejects `plugin` if one of the two manifests states a conflict with the other
+ * plugin, or if both have a component of the same name. */
 static void resolve_pair(uct_plugin_t *earlier, uct_plugin_t *plugin)
 {
     const char *component;
@@ -120,12 +128,15 @@ static void resolve_pair(uct_plugin_t *earlier, uct_plugin_t *plugin)
     }
 }
 
+/* Rejects the plugin at position `index` if a usable plugin before it displaces
+ * it. */
 static void resolve_earlier(uct_plugin_registry_t *registry, unsigned index)
 {
     uct_plugin_t *plugin = registry->plugins[index], *earlier;
     unsigned i;
 
-    /* a loaded plugin takes precedence at any position */
+    /* A usable plugin that does not give way is loaded. It counts as earlier at
+     * any position. */
     for (i = 0; gives_way(plugin) && (i < registry->num_plugins); ++i) {
         earlier = registry->plugins[i];
         if ((earlier != plugin) && uct_plugin_is_usable(earlier) &&
@@ -149,7 +160,8 @@ void uct_plugin_resolve(uct_plugin_registry_t *registry)
         }
     }
     for (i = 0; i < registry->num_plugins; ++i) {
-        /* Displaced plugins first, because they do not replace others */
+        /* This comes first, because a plugin that an earlier one displaces must
+         * not replace others. */
         resolve_earlier(registry, i);
         if (uct_plugin_is_usable(registry->plugins[i])) {
             resolve_replaced(registry, registry->plugins[i]);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * uct_plugin_scan(): reads every manifest in the search folders and checks
- * each plugin by itself; then resolves equal names, applies overrides, checks
- * requirements, and resolves conflicts. A broken file becomes an entry with
- * the reason for its rejection; the scan continues.
+ * uct_plugin_scan(): reads every manifest in the search folders, and checks
+ * each plugin by itself. Then it rejects plugins whose name an earlier plugin
+ * has, applies the administrator's overrides, checks requirements, and resolves
+ * conflicts. A faulty file does not end the scan: the registry gets an entry
+ * with the reason for the rejection. The scan fails only for lack of memory or
+ * descriptors.
  */
 #include "uct/plugin/registry_priv.h"
 
@@ -18,7 +20,8 @@
 
 static const char suffix[] = ".json";
 
-/* Converts "/a/b/NAME.json" to "NAME". Release the result by free(). */
+/* Converts "/a/b/NAME.json" to "NAME". The caller releases the result by
+ * free(). */
 static char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -38,7 +41,8 @@ static char *base_name(const char *path)
 
 /* --- Reading ----------------------------------------------------------- */
 
-/* Appends an entry. Returns NULL if memory is exhausted. */
+/* Appends an entry for the manifest `path` in the search folder `dir`. Returns
+ * NULL if memory is exhausted. */
 static uct_plugin_t *add_plugin(uct_plugin_registry_t *registry,
                                 const uct_search_dir_t *dir, const char *path)
 {
@@ -74,6 +78,8 @@ static uct_plugin_t *add_plugin(uct_plugin_registry_t *registry,
     return plugin;
 }
 
+/* Replaces *text_p, from malloc(), by a copy of `text`. Returns 0 if memory is
+ * exhausted. */
 static int replace_text(char **text_p, const char *text)
 {
     char *copy = strdup(text);
@@ -86,8 +92,8 @@ static int replace_text(char **text_p, const char *text)
     return 1;
 }
 
-/* Checks the library and the requirements that the manifest of a plugin names,
- * and stores the reason if it is rejected. */
+/* Checks the name of the plugin and its library. Stores the path and properties
+ * of the library, or the reason if the plugin is rejected. */
 static void judge_plugin(uct_plugin_t *plugin)
 {
     unsigned flags           = uct_search_trust_flags(plugin->info.dir);
@@ -115,6 +121,7 @@ static void judge_plugin(uct_plugin_t *plugin)
     }
 }
 
+/* Appends an override. On success the registry owns `manifest`. */
 static ucs_status_t add_override(uct_plugin_registry_t *registry,
                                  const char *path, uct_manifest_t *manifest)
 {
@@ -138,6 +145,8 @@ static ucs_status_t add_override(uct_plugin_registry_t *registry,
     return UCS_OK;
 }
 
+/* Reads one file and adds a plugin or an override to the registry. An override
+ * outside the administrator's folder becomes a rejected plugin. */
 static ucs_status_t scan_file(uct_plugin_registry_t *registry,
                               const uct_search_dir_t *dir, const char *path)
 {
@@ -165,8 +174,9 @@ static ucs_status_t scan_file(uct_plugin_registry_t *registry,
         manifest = NULL;
     }
     if (rejection.code == UCT_REJECT_RESOURCES) {
-        return UCS_ERR_NO_MEMORY; /* not the plugin's fault, so a later scan
-                                   * tries again */
+        return UCS_ERR_NO_MEMORY; /* The plugin is not the cause, so the scan
+                                   * fails rather than reject it; the next
+                                   * scan tries again */
     }
 
     plugin = add_plugin(registry, dir, path);
@@ -191,6 +201,8 @@ static ucs_status_t scan_file(uct_plugin_registry_t *registry,
                UCS_OK;
 }
 
+/* Reads all files of one folder. If the folder cannot be listed, stores the
+ * reason in `dir`. */
 static ucs_status_t scan_dir(uct_plugin_registry_t *registry,
                              uct_search_dir_t *dir)
 {
@@ -221,8 +233,8 @@ static ucs_status_t scan_dir(uct_plugin_registry_t *registry,
 
 /* --- Checks among all plugins ------------------------------------------ */
 
-/* Of several plugins with one name, the first that is usable is kept, and
- * those behind it are rejected as shadowed. */
+/* Of several usable plugins with one name, keeps the first in the order of the
+ * search and rejects the others as shadowed. */
 static void mark_shadowed(uct_plugin_registry_t *registry)
 {
     uct_plugin_t *plugin, *earlier;
@@ -241,6 +253,8 @@ static void mark_shadowed(uct_plugin_registry_t *registry)
     }
 }
 
+/* Changes the plugin's priority, disables it, or enables it again after another
+ * override has disabled it. */
 static void apply_override(uct_plugin_t *plugin,
                            const uct_plugin_override_t *override)
 {
@@ -261,8 +275,8 @@ static void apply_override(uct_plugin_t *plugin,
     }
 }
 
-/* Applies the overrides in the order of their files: a later override takes
- * precedence. */
+/* Applies the overrides in the order of their files, so that of two overrides
+ * for one plugin the later one takes effect. */
 static void apply_overrides(uct_plugin_registry_t *registry)
 {
     uct_plugin_override_t *override;
@@ -302,7 +316,8 @@ static ucs_status_t check_requirements(uct_plugin_registry_t *registry,
     return UCS_OK;
 }
 
-/* Collects the prefixes of all manifests, each with a trailing underscore. */
+/* Collects the prefixes of configuration variables of all manifests, each with
+ * a trailing underscore. */
 static ucs_status_t collect_prefixes(uct_plugin_registry_t *registry)
 {
     const uct_names_t *names;
@@ -335,6 +350,8 @@ static ucs_status_t collect_prefixes(uct_plugin_registry_t *registry)
     return UCS_OK;
 }
 
+/* Copies the pointers to the plugin's information, at the end of the scan: the
+ * scan may have replaced the strings before. */
 static void publish(uct_plugin_t *plugin)
 {
     plugin->info.name     = plugin->name;
@@ -344,8 +361,8 @@ static void publish(uct_plugin_t *plugin)
     plugin->info.manifest = plugin->manifest;
 }
 
-/* Logs the rejections. A plugin that is present but broken is a warning; a
- * plugin that is absent or not selected is not. */
+/* Logs the rejections: as a warning if the plugin is faulty, as a debug message
+ * if only its hardware or software is absent or it is not selected. */
 static void log_rejections(uct_plugin_registry_t *registry)
 {
     const uct_rejection_info_t *info;

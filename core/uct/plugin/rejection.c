@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table of rejection codes (rejection.h). Its texts are for users, who must
- * act on them; uct_reject() adds the details of the individual rejection.
+ * The table of the codes by which plugins are rejected (rejection.h). Its texts
+ * tell users what a code means and what to do; uct_reject() stores the details
+ * of a particular rejection.
  */
 #include "uct/plugin/rejection.h"
 
@@ -11,6 +12,7 @@
 
 #include "uct/plugin/text.h"
 
+/* Values of uct_rejection_info_t::fault. */
 #define FAULT  1
 #define ABSENT 0
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Reasons why a plugin is rejected: each cause has a stable code with a
- * meaning, a remedy and details. Codes are never renumbered; README.md of this
+ * Reasons why a plugin is rejected. Each cause has a code, for which a table
+ * (rejection.c) has a meaning and a remedy; a rejection adds the details. Users
+ * see the codes ("UCX-P101"), so they are never renumbered; README.md of this
  * folder lists them.
  */
 #ifndef UCT_PLUGIN_REJECTION_H
@@ -9,10 +10,10 @@
 
 #include <ucs/type/status.h>
 
-#define UCT_REJECT_REASON_MAX 1024
+#define UCT_REJECT_REASON_MAX 1024 /* bytes, including the final 0 */
 
 typedef enum uct_rejection_code {
-    UCT_REJECT_NONE = 0,
+    UCT_REJECT_NONE = 0, /* not rejected */
 
     /* The manifest itself */
     UCT_REJECT_UNREADABLE  = 101,
@@ -65,37 +66,40 @@ typedef enum uct_rejection_code {
 
 typedef struct uct_rejection {
     uct_rejection_code_t code;
-    char reason[UCT_REJECT_REASON_MAX];
+    char reason[UCT_REJECT_REASON_MAX]; /* details of this case; not used if
+                                         * `code` is UCT_REJECT_NONE */
 } uct_rejection_t;
 
 typedef struct uct_rejection_info {
     uct_rejection_code_t code;
     const char *id;      /* "UCX-P101" */
-    const char *word;    /* short, for a column of a table */
-    const char *meaning; /* one line */
-    const char *remedy;  /* one line */
-    int fault;           /* 1: a fault, which is logged as a warning; 0: the
-                          * plugin is only absent or not selected */
-    ucs_status_t status;
+    const char *word;    /* the cause in one or two words, for tables */
+    const char *meaning; /* the cause in one line */
+    const char *remedy;  /* what the user can do, in one line */
+    int fault;           /* 1: a fault, which is logged as a warning; 0: a
+                          * usual state, such as absent hardware or a plugin
+                          * that is not selected */
+    ucs_status_t status; /* what functions return for this cause */
 } uct_rejection_info_t;
 
-/* Returns the description of a code, never NULL: unknown codes have one,
- * too. */
+/* Returns the description of a code; a general one, not NULL, if the code is
+ * unknown. */
 const uct_rejection_info_t *uct_rejection_info(uct_rejection_code_t code);
 
-/* Returns the whole table in the order of codes, for the tool and the tests. */
+/* Returns the table of all codes in ascending order, for `ucx-plugins` and the
+ * tests. */
 const uct_rejection_info_t *uct_rejection_table(unsigned *count_p);
 
-/* Returns the code for a failed system call: UCT_REJECT_RESOURCES if memory or
- * descriptors are exhausted, which is not the plugin's fault; otherwise the
- * code `otherwise`. */
+/* Returns the code for a system call that failed with the errno `error`:
+ * UCT_REJECT_RESOURCES if memory or descriptors are exhausted, which is not the
+ * plugin's fault; otherwise the code `otherwise`. */
 uct_rejection_code_t uct_rejection_of_errno(int error,
                                             uct_rejection_code_t otherwise);
 
 /*
- * Records the cause and returns the status of its code. `rejection` may be NULL.
- * Control characters, which file names and a plugin's text may contain, are
- * replaced.
+ * Stores the code and the formatted details in `rejection`, which may be NULL,
+ * and returns the status that belongs to the code. Control characters in the
+ * details, which may come from file names or a plugin's text, are replaced.
  */
 ucs_status_t uct_reject(uct_rejection_t *rejection, uct_rejection_code_t code,
                         const char *format, ...)

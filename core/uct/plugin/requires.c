@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Checks what a manifest requires (device nodes, kernel modules, shared
- * libraries), and describes the first that is missing.
+ * Checks what the manifest of a plugin requires (device nodes, kernel modules,
+ * shared libraries), and describes the first requirement that is missing.
  */
 #include "uct/plugin/requires.h"
 
@@ -16,18 +16,18 @@
 #include "uct/plugin/ldcache.h"
 
 struct uct_requires_env {
-    char *root;
-    char *library_path;
-    int has_ldcache;
-    uct_ldcache_t ldcache;
+    char *root;            /* prepended to absolute paths; "" for none */
+    char *library_path;    /* value of LD_LIBRARY_PATH; "" if not used */
+    int has_ldcache;       /* 1: `ldcache` has been read, or reading failed */
+    uct_ldcache_t ldcache; /* the dynamic loader's cache (ldcache.h) */
 };
 
-/* Arguments of a check: the data of the scan, and where the libraries of the
- * plugin are searched. */
+/* Arguments of the checks of one plugin. */
 typedef struct need_query {
     uct_requires_env_t *env;
-    const char *folder;
-    const char *runpath;
+    const char *folder;  /* replaces $ORIGIN in `runpath` */
+    const char *runpath; /* folders, separated by colons, in which the loader
+                          * searches the libraries of this plugin; or "" */
 } need_query_t;
 
 ucs_status_t uct_requires_env_create(const char *root, const char *library_path,
@@ -66,6 +66,7 @@ static int rooted(const uct_requires_env_t *env, char *buffer, size_t size,
     return (count > 0) && ((size_t)count < size);
 }
 
+/* Returns whether a file matches the shell pattern, an absolute path. */
 static int has_device(const need_query_t *query, const char *pattern)
 {
     char path[PATH_MAX];
@@ -82,8 +83,8 @@ static int has_device(const need_query_t *query, const char *pattern)
     return result;
 }
 
-/* Replaces '-' by '_', because the kernel lists modules with '_' where file
- * names may have '-'. */
+/* Replaces '-' by '_': the kernel lists a module under a name with '_' even if
+ * the name of its file has '-'. */
 static void normalize(char *name)
 {
     for (; *name != '\0'; ++name) {
@@ -93,7 +94,7 @@ static void normalize(char *name)
     }
 }
 
-/* Returns whether a line of /proc/modules begins with the name. */
+/* Returns whether the first word of a line in /proc/modules is the name. */
 static int is_module_loaded(const need_query_t *query, const char *name)
 {
     char path[PATH_MAX], line[512], word[65];
@@ -111,8 +112,8 @@ static int is_module_loaded(const need_query_t *query, const char *name)
     return found;
 }
 
-/* Returns whether the module is built into the kernel. Each line of the list is
- * .../name.ko */
+/* Returns whether the module is built into the kernel: each line of the file
+ * modules.builtin is the path of such a module, ".../NAME.ko". */
 static int is_module_builtin(const need_query_t *query, const char *name)
 {
     char path[PATH_MAX], full[PATH_MAX], line[512];
@@ -154,6 +155,8 @@ static int has_module(const need_query_t *query, const char *name)
            is_module_loaded(query, word) || is_module_builtin(query, word);
 }
 
+/* Returns whether the dynamic loader would find the library. `name` is an
+ * absolute path or a soname. */
 static int has_library(const need_query_t *query, const char *name)
 {
     uct_requires_env_t *env = query->env;
@@ -176,12 +179,14 @@ static int has_library(const need_query_t *query, const char *name)
            uct_ldcache_in_defaults(name);
 }
 
-/* Indexed by uct_need_kind_t. */
+/* How each kind of requirement is checked and reported; indexed by
+ * uct_need_kind_t. */
 static const struct need_type {
+    /* Returns nonzero if the requirement is met */
     int (*has)(const need_query_t *query, const char *name);
-    uct_rejection_code_t code;
-    const char *word;
-    const char *remark;
+    uct_rejection_code_t code; /* if it is not met */
+    const char *word;          /* the kind, for messages */
+    const char *remark;        /* what is wrong if it is not met */
 } need_types[UCT_NEED_LAST] = {
     [UCT_NEED_DEVICE]  = {has_device, UCT_REJECT_NEED_DEVICE, "device node",
                           "no such node exists"},
@@ -191,8 +196,8 @@ static const struct need_type {
                           "shared library", "the loader would not find it"},
 };
 
-/* Returns the first missing requirement, and its kind in *kind_p; NULL if none
- * is missing. */
+/* Returns the first requirement of the group that is not met, and its kind in
+ * *kind_p; NULL if all are met. */
 static const uct_need_t *first_missing(const need_query_t *query,
                                        const uct_need_group_t *group,
                                        uct_need_kind_t *kind_p)
@@ -213,6 +218,8 @@ static const uct_need_t *first_missing(const need_query_t *query,
     return NULL;
 }
 
+/* Returns UCS_OK if all requirements of at least one group in `any_of` are met.
+ * Otherwise the rejection lists what is missing first in each group. */
 static ucs_status_t check_any_of(const need_query_t *query,
                                  const uct_requires_t *requires,
                                  uct_rejection_t *rejection)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * uct_schema_check(): checks a JSON document by a schema. This file walks
- * through both; schema_rules.c has a function for each keyword of the schema.
+ * uct_schema_check(): checks a JSON document by a JSON Schema. This file
+ * traverses the document and the schema together; schema_rules.c has a function
+ * for each keyword of the schema.
  */
 #include "uct/plugin/schema_rules.h"
 
 #include <string.h>
 
+/* Nested calls of uct_schema_walk(); limits the use of the stack. */
 #define SCHEMA_DEPTH_MAX 64
 
 const uct_schema_node_t *uct_schema_member(const schema_run_t *run,
@@ -24,7 +26,9 @@ const uct_schema_node_t *uct_schema_member(const schema_run_t *run,
     return NULL;
 }
 
-/* Resolves a reference. The only supported form is "#/definitions/NAME". */
+/* Returns the schema to which "$ref" refers. The only supported form is
+ * "#/definitions/NAME", where the definition exists; embed.py, which generates
+ * the schema's table, accepts no other. */
 static const uct_schema_node_t *resolve(const schema_run_t *run,
                                         const uct_schema_node_t *reference)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A small interpreter of JSON Schema: the subset of draft-07 that
- * sdk/manifest.schema.json uses. Independent of plugins. A schema is a constant
- * table, so that a program does not parse it when it starts.
+ * Checks JSON documents by a JSON Schema: the subset of draft-07 that
+ * sdk/manifest.schema.json uses. A schema is a constant table that embed.py
+ * generates when the library is built, so that a program need not parse the
+ * schema when it starts.
  */
 #ifndef UCT_PLUGIN_SCHEMA_H
 #define UCT_PLUGIN_SCHEMA_H
@@ -12,7 +13,8 @@
 
 #include <ucs/type/status.h>
 
-/* Keywords of a schema, in the order in which violations are reported. */
+/* Keywords of JSON Schema. The rules of one schema are checked in this order,
+ * and only the first violation is reported. */
 typedef enum uct_schema_keyword {
     UCT_SCHEMA_TYPE,
     UCT_SCHEMA_ENUM,
@@ -35,40 +37,50 @@ typedef enum uct_schema_keyword {
     UCT_SCHEMA_DEFINITIONS,
     UCT_SCHEMA_REF,
     UCT_SCHEMA_KEYWORDS,
-    UCT_SCHEMA_NO_KEYWORD = UCT_SCHEMA_KEYWORDS, /* a name defined by the
-                                                  * schema */
+    UCT_SCHEMA_NO_KEYWORD = UCT_SCHEMA_KEYWORDS, /* a name that the schema
+                                                  * defines, of a property or
+                                                  * of a definition */
 } uct_schema_keyword_t;
 
-/* A value in the schema; nested values follow. */
+/* A JSON value in the schema. The nodes of the values in an object or array
+ * follow the node of the object or array. */
 typedef struct uct_schema_node {
     unsigned char kind;    /* json_type of the value */
-    unsigned char keyword; /* keyword of a member: uct_schema_keyword_t */
-    unsigned short size;   /* number of nodes, including nested ones */
-    unsigned name;         /* of a member: offset of its name in the text */
-    int number;            /* an integer, or the offset of a string */
+    unsigned char keyword; /* if it is a member of an object: the member's name
+                            * as uct_schema_keyword_t */
+    unsigned short size;   /* number of nodes: this one and all nested ones */
+    unsigned name;         /* if it is a member of an object: offset of the
+                            * member's name in `words` */
+    int number;            /* value of an integer, or offset of a string in
+                            * `words` */
 } uct_schema_node_t;
 
 typedef struct uct_schema {
-    const uct_schema_node_t *nodes;
-    const char *words;
+    const uct_schema_node_t *nodes; /* the first is the schema's root */
+    const char *words;              /* all strings of the schema, one after
+                                     * another, each with a final 0 */
 } uct_schema_t;
 
 enum {
-    /* The document has a newer minor version: ignore unknown members and words
-     * instead of rejecting them. */
+    /* The document was written for a newer minor version of the schema: members
+     * and words that the schema does not know are accepted. */
     UCT_SCHEMA_LENIENT = 1u << 0,
 };
 
-/* The first violation that was found. */
+/* Description of the first violation that was found; both texts are "" if the
+ * document conforms to the schema. */
 typedef struct uct_schema_offence {
-    char pointer[256]; /* JSON pointer to the value; "" is the whole document */
+    char pointer[256]; /* JSON pointer to the wrong value; "" is the whole
+                        * document */
     char what[384];    /* what was expected and what was found */
 } uct_schema_offence_t;
 
-/* The table of sdk/manifest.schema.json, without the descriptions. */
+/* The schema of manifests, generated from sdk/manifest.schema.json without the
+ * descriptions. */
 extern const uct_schema_t uct_schema_manifest;
 
-/* Returns UCS_OK, or UCS_ERR_INVALID_PARAM with the violation. */
+/* Checks the document `instance`. Returns UCS_OK, or UCS_ERR_INVALID_PARAM with
+ * the first violation in `offence`. `flags` are UCT_SCHEMA_*. */
 ucs_status_t uct_schema_check(const uct_schema_t *schema, json_t *instance,
                               unsigned flags, uct_schema_offence_t *offence);
 

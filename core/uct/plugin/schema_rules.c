@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The keywords of the schema interpreter: a function for each, and the messages
- * about violations. The traversal is in schema.c.
+ * The keywords of JSON Schema: a function for each, which checks one value of
+ * the document, and the messages about violations. The traversal of schema and
+ * document is in schema.c. A keyword accepts values of types to which it does
+ * not apply, as JSON Schema demands.
  */
 #include "uct/plugin/schema_rules.h"
 
@@ -11,7 +13,7 @@
 
 #include "uct/plugin/pattern.h"
 
-#define FOUND_LENGTH_MAX 60
+#define FOUND_LENGTH_MAX 60 /* bytes of a value that a message quotes */
 
 /* --- Position and description of violations ---------------------------- */
 
@@ -27,8 +29,9 @@ int uct_schema_offend(schema_run_t *run, const char *format, ...)
     return 0;
 }
 
-/* Called when the violation is inside the member `key`: prepends "/key", in the
- * syntax of JSON pointers, to the pointer. Returns 0. */
+/* Called on the way back from a violation inside the member or element `key`:
+ * prepends "/key", in the syntax of JSON pointers, to the stored pointer, so
+ * that it finally leads from the root to the wrong value. Returns 0. */
 static int offend_within(schema_run_t *run, const char *key)
 {
     char inner[sizeof(run->offence->pointer)], *pointer;
@@ -77,7 +80,9 @@ static const char *type_name(const json_t *value)
     }
 }
 
-/* Describes the value that was found, in at most one line. */
+/* Writes a description of the value, for messages, to `buffer`, and returns
+ * `buffer`: type and content, or only the type if the value is long, an object
+ * or an array. */
 static const char *found(const json_t *value, char *buffer, size_t size)
 {
     const char *type = type_name(value);
@@ -107,8 +112,8 @@ static const char *found(const json_t *value, char *buffer, size_t size)
 
 /* --- Keywords ---------------------------------------------------------- */
 
-/* Returns whether a number is an integer. Does not use floor(), which would
- * require libm. */
+/* Returns whether a number is an integer. floor() is not used, because it would
+ * require to link libm. */
 static int is_whole(double value)
 {
     const double no_fractions = 1e16; /* larger doubles have no fractions */
@@ -219,7 +224,7 @@ static int check_maximum(schema_run_t *run, const schema_members_t members,
                              rule->number, json_number_value(value));
 }
 
-/* Returns the length in characters, not in bytes. */
+/* Returns the length of a string in characters of UTF-8, not in bytes. */
 static size_t text_length(const json_t *value)
 {
     const char *p = json_string_value(value);
@@ -387,6 +392,8 @@ static int is_declared(const schema_run_t *run, const schema_members_t members,
     return 0;
 }
 
+/* "additionalProperties": true accepts members that the schema does not
+ * declare, as does a document for a newer version (UCT_SCHEMA_LENIENT). */
 static int check_additional(schema_run_t *run, const schema_members_t members,
                             const uct_schema_node_t *rule, json_t *value)
 {
@@ -408,6 +415,9 @@ static int check_additional(schema_run_t *run, const schema_members_t members,
     return 1;
 }
 
+/* "if": checks the value by "then" if it conforms to `rule`, otherwise by
+ * "else". That it does not conform to `rule` is not a violation, so this is
+ * tested with a copy of `run` that stores none. */
 static int check_if(schema_run_t *run, const schema_members_t members,
                     const uct_schema_node_t *rule, json_t *value)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds the files that may be manifests: the search folders in order, and in
- * each folder the files in the order of their names (search.h).
+ * Finds the files that may be manifests of plugins: the search folders in
+ * order, and in each folder the files in the order of their names (search.h).
  */
 #include "uct/plugin/search.h"
 
@@ -15,21 +15,22 @@
 
 #include <ucs/type/status.h>
 
-/* Maximum number of files: a folder with more is not a plugin folder. */
+/* Maximum number of manifests in a folder. A folder with more is assumed not to
+ * be a plugin folder, and is not used. */
 #define FILES_MAX 4096
 
 static const char suffix[] = ".json";
 
-/* Paths of manifests that were found so far; from malloc(). */
+/* Paths of manifests that were found so far. */
 typedef struct file_list {
-    char **files;
-    unsigned count;
-    unsigned capacity;
+    char **files;      /* array and paths are from malloc() */
+    unsigned count;    /* paths in the array */
+    unsigned capacity; /* number of paths for which the array has space */
 } file_list_t;
 
 /* --- Folders ----------------------------------------------------------- */
 
-/* Returns nonzero if an earlier entry is the same folder. */
+/* Returns nonzero if `search` already contains the folder dir->real. */
 static int is_repeated(const uct_search_t *search, const uct_search_dir_t *dir)
 {
     unsigned i;
@@ -43,6 +44,7 @@ static int is_repeated(const uct_search_t *search, const uct_search_dir_t *dir)
     return 0;
 }
 
+/* Decides whether the folder is used, and sets `real`, `counts` and `why`. */
 static ucs_status_t judge_dir(const uct_search_t *search, uct_search_dir_t *dir,
                               int secure, uct_trust_t *trust)
 {
@@ -84,7 +86,8 @@ static ucs_status_t judge_dir(const uct_search_t *search, uct_search_dir_t *dir,
                                                       UCS_OK;
 }
 
-/* Adds one folder. An empty name is ignored. */
+/* Adds the folder whose path is the first `length` bytes of `path`. An empty
+ * path is ignored. */
 static ucs_status_t add_dir(uct_search_t *search, uct_search_origin_t origin,
                             const char *path, size_t length, int secure,
                             uct_trust_t *trust)
@@ -162,8 +165,9 @@ void uct_search_destroy(uct_search_t *search)
 
 /* --- Files of a folder ------------------------------------------------- */
 
-/* Takes ownership of `path`, which must be from malloc(). It may be NULL if
- * memory was exhausted. */
+/* Appends `path`, which is from malloc(), to the list; frees it on failure.
+ * NULL means that the caller could not allocate it: UCS_ERR_NO_MEMORY is
+ * returned. */
 static ucs_status_t add_file(file_list_t *list, char *path)
 {
     unsigned capacity = (list->capacity == 0) ? 16 : 2 * list->capacity;
@@ -185,8 +189,8 @@ static ucs_status_t add_file(file_list_t *list, char *path)
     return UCS_OK;
 }
 
-/* Returns FOLDER/NAME, or FOLDER/NAME/NAME.json. Release the result by
- * free(). */
+/* Returns FOLDER/NAME, or FOLDER/NAME/NAME.json if `inner` is nonzero. The
+ * caller releases the result by free(). */
 static char *make_path(const char *folder, const char *name, int inner)
 {
     char *path;
@@ -205,8 +209,8 @@ static int has_suffix(const char *name)
            !strcmp(name + length - (sizeof(suffix) - 1), suffix);
 }
 
-/* Returns whether FOLDER/NAME/NAME.json exists. A broken link counts as
- * well. */
+/* Returns whether NAME/NAME.json exists in the folder. A symbolic link to a
+ * missing file counts, too, so that the scan reports it. */
 static int has_inner(int dir_fd, const char *name)
 {
     char inner[2 * NAME_MAX + sizeof(suffix) + 2];
@@ -216,8 +220,8 @@ static int has_inner(int dir_fd, const char *name)
     return fstatat(dir_fd, inner, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* Sorts by the plugin's name. For equal names, NAME.json precedes
- * NAME/NAME.json. */
+/* For qsort(): compares the file names without ".json". For equal names,
+ * NAME.json precedes NAME/NAME.json. */
 static int compare_files(const void *a, const void *b)
 {
     const char *path[2] = {*(char *const *)a, *(char *const *)b};

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * uct_search_params_default(): the search folders of this process, from
- * UCX_PLUGIN_PATH and from the folders that were fixed when the core was built.
- * Configuration files cannot set the search folders: a configuration file may
- * be in the current folder, and a file there must not decide which code the
- * process loads.
+ * uct_search_params_default(): the folders in which this process searches
+ * plugins, from UCX_PLUGIN_PATH and from the folders that were fixed when the
+ * core was built. A configuration file cannot set them: such a file may be in
+ * the current folder, and must not decide which code the process loads.
  */
 #include "uct/plugin/search.h"
 
@@ -29,8 +28,8 @@ static const ucs_config_field_t plugin_fields[] = {
     {NULL},
 };
 
-/* Registers the variable, so that it is listed, and misspelt names are
- * recognized. */
+/* The table is only registered, so that the variable is listed and misspelt
+ * names are reported; the value is read by getenv() below. */
 UCS_CONFIG_DEFINE_TABLE(plugin_table, "Plugins", "", plugin_fields,
                         plugin_opts_t);
 

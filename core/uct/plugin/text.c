@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * uct_text_clean(): replaces control characters and malformed UTF-8 in text
- * from outside the core.
+ * that does not come from the core, such as file names and texts of plugins.
  */
 #include "uct/plugin/text.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Returns the length of the well-formed, printable UTF-8 sequence at `s`, or
- * 0. */
+/* Returns the number of bytes of the UTF-8 sequence at `s`; 0 if it is
+ * malformed or a control character. */
 static size_t sequence_length(const unsigned char *s)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};

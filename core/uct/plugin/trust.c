@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Checks that only root or the user can change a file: its owner and write
- * permission, and those of every folder above it (trust.h).
+ * Checks that only root or the user can change a file of a plugin: owner and
+ * write permission of the file, and of every folder above it (trust.h).
  */
 #include "uct/plugin/trust.h"
 
@@ -12,9 +12,9 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* Returns the id that the kernel reports for owners without a mapping in this
- * user namespace. Returns NO_UID in the initial namespace, which maps all
- * owners. */
+/* Returns the user id that the kernel reports for owners without a mapping in
+ * this user namespace. Returns UCT_TRUST_NO_UID if all owners have a mapping,
+ * as in the initial namespace. */
 static uid_t unmapped_uid(void)
 {
     unsigned inside, outside, count, overflow = 65534;
@@ -52,6 +52,8 @@ void uct_trust_init(uct_trust_t *trust)
     trust->folder_flags = 0;
 }
 
+/* Returns whether the owner is root, the trusted user or, with
+ * UCT_TRUST_UNMAPPED, an owner without a mapping. */
 static int is_owner_good(uct_trust_t *trust, uid_t uid, unsigned flags)
 {
     if ((uid == 0) || (uid == trust->uid)) {
@@ -65,15 +67,16 @@ static int is_owner_good(uct_trust_t *trust, uid_t uid, unsigned flags)
     return uid == trust->unmapped;
 }
 
-/* Returns whether an object has an access control list. If it has, its group
- * permissions are the mask of all entries of the list. */
+/* Returns whether a file or folder has an access control list. Then the group
+ * bits of its mode are the mask of the list's entries: a write bit means that
+ * any user or group in the list may have write permission. */
 static int has_access_list(const char *path)
 {
     return lgetxattr(path, "system.posix_acl_access", NULL, 0) > 0;
 }
 
-/* Returns a description of the other users who may write, or NULL if there are
- * none. */
+/* Returns which users besides root and the trusted user may write, for the
+ * message; NULL if there are none. */
 static const char *who_may_write(const uct_trust_t *trust,
                                  const struct stat *st, const char *path)
 {
@@ -114,6 +117,7 @@ ucs_status_t uct_trust_object(uct_trust_t *trust, const struct stat *st,
     return UCS_OK;
 }
 
+/* Checks one folder, without its ancestors. */
 static ucs_status_t judge_folder(uct_trust_t *trust, const char *path,
                                  unsigned flags, uct_rejection_t *rejection)
 {
@@ -129,8 +133,8 @@ static ucs_status_t judge_folder(uct_trust_t *trust, const char *path,
                             "folder %s: %s", path, strerror(errno));
     } else if ((st.st_mode & S_ISVTX) &&
                is_owner_good(trust, st.st_uid, flags)) {
-        /* sticky bit: other users may add entries, but cannot replace those of
-         * the owner */
+        /* In a folder with the sticky bit (such as /tmp), other users may add
+         * entries, but cannot rename or remove those of trusted users. */
         status = UCS_OK;
     } else {
         status = uct_trust_object(trust, &st, path, "folder", flags, rejection);
@@ -142,9 +146,9 @@ static ucs_status_t judge_folder(uct_trust_t *trust, const char *path,
     return status;
 }
 
-/* Returns whether the folder is the one that was accepted last, or an ancestor
- * of it: all ancestors were checked together with that folder, by the same
- * rules. */
+/* Returns whether the folder need not be checked, because it is the one that
+ * was accepted last (trust->folder) or an ancestor of it: all ancestors were
+ * checked together with that folder. */
 static int is_known_good(const uct_trust_t *trust, const char *path,
                          unsigned flags)
 {

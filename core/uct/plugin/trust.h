@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which files are trusted. A plugin is code that runs with the user's rights,
- * so only root or the user may be able to write or replace it. These functions
- * only check; they open and load no file of a plugin.
+ * Decides which files of plugins are trusted. A plugin is code that runs with
+ * the user's rights, so only root or the user may be able to write or replace
+ * it. These functions only check owners and permissions; they do not read or
+ * load files of plugins.
  */
 #ifndef UCT_PLUGIN_TRUST_H
 #define UCT_PLUGIN_TRUST_H
@@ -13,41 +14,48 @@
 
 #include "uct/plugin/rejection.h"
 
-#define UCT_TRUST_NO_UID  ((uid_t)-1)
-#define UCT_TRUST_ASK_UID ((uid_t)-2)
+/* Special values of uct_trust_t::unmapped. */
+#define UCT_TRUST_NO_UID  ((uid_t)-1) /* every owner has a mapping */
+#define UCT_TRUST_ASK_UID ((uid_t)-2) /* not determined yet */
 
 enum {
-    /* Accept folders of an unmapped owner that only root could have filled: in
-     * a user namespace, root's files may have an unmapped id. */
+    /* Also accept an owner that has no mapping in the user namespace of this
+     * process, because root of the machine may be such an owner. Used for
+     * the administrator's and the system's folder, and for the ancestors of
+     * every folder. */
     UCT_TRUST_UNMAPPED = 1u << 0,
 };
 
 typedef struct uct_trust {
-    uid_t uid;             /* trusted owner besides root */
-    gid_t gid;             /* trusted group besides root's */
-    uid_t unmapped;        /* id of unmapped owners, or NO_UID; ASK_UID until it
-                            * is determined */
-    char folder[PATH_MAX]; /* the last accepted folder */
-    unsigned folder_flags; /* flags of the check that accepted `folder` */
+    uid_t uid;             /* owner that is trusted besides root */
+    gid_t gid;             /* group that may have write permission, besides
+                            * root's group */
+    uid_t unmapped;        /* id that the kernel reports for owners without a
+                            * mapping, or one of the special values above */
+    char folder[PATH_MAX]; /* the folder that was accepted last, to skip
+                            * repeated checks; "" if none */
+    unsigned folder_flags; /* flags by which `folder` was accepted */
 } uct_trust_t;
 
-/* Initializes the trusted ids by the effective user of this process. */
+/* Sets the trusted ids to the effective user and group of this process. */
 void uct_trust_init(uct_trust_t *trust);
 
 /*
- * Checks an object by the status of its open descriptor. `path`, without links,
- * is used in the reason, and to read the access control list if the group may
- * write; `what` names the object ("manifest").
+ * Checks a file or folder by `st`, the result of fstat() for its open
+ * descriptor. `path`, without symbolic links, is used in the reason of a
+ * rejection, and to look for an access control list if the group may write.
+ * `what` says what the object is ("manifest"), for the reason.
  */
 ucs_status_t uct_trust_object(uct_trust_t *trust, const struct stat *st,
                               const char *path, const char *what,
                               unsigned flags, uct_rejection_t *rejection);
 
 /*
- * Checks the folder `path` (absolute, without links) and all its ancestors. If
- * they are accepted, no other user can change which file a path below this
- * folder leads to. Therefore a file that was checked is still the same file
- * when it is loaded by its path later.
+ * Checks the folder `path` (absolute, without symbolic links) by `flags`, and
+ * all its ancestors by `flags` and UCT_TRUST_UNMAPPED. If they are accepted, no
+ * other user can change which file a path in this folder leads to. Therefore a
+ * file that was checked is still the same file when it is loaded by its path
+ * later.
  */
 ucs_status_t uct_trust_folder(uct_trust_t *trust, const char *path,
                               unsigned flags, uct_rejection_t *rejection);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The loopback transport of a process. Like a plugin, it uses only the SDK and
- * no other header of the core.
+ * The loopback transport "self": an interface reaches only itself, so a process
+ * sends to itself. Like a plugin, it uses only the headers of the SDK (ucx/),
+ * and no other header of the core; self_decl.c is the exception.
  */
 #ifndef UCT_SELF_H
 #define UCT_SELF_H
@@ -12,35 +13,41 @@
 #define SELF_NAME   "self"
 #define SELF_DEVICE "memory"
 
-/* Messages up to this size use small buffers. A receiver that keeps many small
- * messages would otherwise hold a whole segment for each. */
+/* Messages of at most this many bytes use buffers of this size, except those of
+ * am_bcopy, which allocates the buffer before the size is known. Otherwise a
+ * receiver that keeps many small messages would hold a buffer of seg_size bytes
+ * for each. */
 #define SELF_SMALL_SIZE 256
 
 /* Maximum number of messages that one call of progress delivers. */
 #define SELF_PROGRESS_MAX 64
 
-/* The table of services that the core has passed to the entry point. */
+/* The core's functions for plugins, from the argument of
+ * uct_self_plugin_entry(). */
 extern const ucx_host_t *uct_self_host;
 
-/* Variables UCX_SELF_* of an interface. */
+/* Values of the configuration variables UCX_SELF_* of an interface. */
 typedef struct self_iface_config {
-    size_t seg_size;
-    unsigned queue_len;
+    size_t seg_size;    /* size of the largest active message in bytes */
+    unsigned queue_len; /* messages that may wait for progress */
 } self_iface_config_t;
 
 /*
- * A message in flight:
+ * The descriptor of a message, at the beginning of the message's buffer:
  *
- *   | desc | headroom of the receiver | message |
+ *   | self_desc_t | headroom | message |
  *
- * The word before the headroom stores the owner, as <ucx/am.h> requires.
+ * The headroom is space that the user of the interface requests in front of
+ * each received message (rx_headroom). The word before the headroom contains
+ * the owner of the buffer, as <ucx/am.h> requires.
  */
 typedef struct self_desc {
-    struct self_desc *next;
-    ucx_mpool_t *mpool;
-    unsigned length;
-    uint8_t id;
-    ucx_recv_desc_owner_t *owner;
+    struct self_desc *next; /* next message in the queue of the interface, or
+                             * NULL */
+    ucx_mpool_t *mpool;     /* pool of the buffer */
+    unsigned length;        /* of the message in bytes */
+    uint8_t id;             /* of the active-message handler */
+    ucx_recv_desc_owner_t *owner; /* self_iface_t::owner */
 } self_desc_t;
 
 _Static_assert(offsetof(self_desc_t, owner) + sizeof(void *) ==
@@ -49,40 +56,44 @@ _Static_assert(offsetof(self_desc_t, owner) + sizeof(void *) ==
 
 typedef struct self_iface {
     uct_iface_t super;
-    uint64_t id; /* A random number: the address of the interface */
-    ucx_recv_desc_owner_t owner;
-    ucx_mpool_t *small; /* messages up to SELF_SMALL_SIZE */
-    ucx_mpool_t *large; /* messages up to seg_size */
-    size_t seg_size;
-    size_t headroom;
-    int is_aligned; /* value of UCX_IFACE_FLAG_ALIGNS_AM */
+    uint64_t id;                 /* a random number: the interface's address */
+    ucx_recv_desc_owner_t owner; /* releases buffers that a receiver has kept,
+                                  * by self_desc_release() */
+    ucx_mpool_t *small; /* buffers for messages of up to SELF_SMALL_SIZE
+                         * bytes */
+    ucx_mpool_t *large; /* buffers for messages of up to seg_size bytes */
+    size_t seg_size;    /* size of the largest message in bytes */
+    size_t headroom;    /* bytes in front of each message (self_desc_t) */
+    int is_aligned;     /* 1: messages have the alignment that the user has
+                         * requested (UCX_IFACE_FLAG_ALIGNS_AM) */
 
     /* Queue of messages that were sent and not delivered yet */
-    self_desc_t *head;
-    self_desc_t **tail;
-    unsigned queued;
-    unsigned queue_len;
+    self_desc_t *head;  /* NULL: the queue is empty */
+    self_desc_t **tail; /* `next` of the last message; &head if empty */
+    unsigned queued;    /* messages in the queue */
+    unsigned queue_len; /* largest allowed value of `queued` */
 
-    /* Requests that wait for space in the queue */
+    /* Queue of pending requests (uct_ep_pending_add()), which wait until the
+     * message queue has space; `head` and `tail` as above */
     uct_pending_req_t *pending_head;
     uct_pending_req_t **pending_tail;
 
-    int event_fd;
-    int armed; /* the next message signals event_fd */
-    uct_am_tracer_t tracer;
-    void *tracer_arg;
+    int event_fd;           /* an eventfd */
+    int armed;              /* 1: the next message makes event_fd readable */
+    uct_am_tracer_t tracer; /* describes messages in the log; NULL: none */
+    void *tracer_arg;       /* first argument of `tracer` */
 } self_iface_t;
 
 typedef struct self_ep {
     uct_ep_t super;
     ucs_status_t status; /* UCS_OK until uct_ep_invalidate() was called; then
-                          * all operations return this error */
+                          * sends and other communication return this error */
 } self_ep_t;
 
-/* Private part of a request while it is queued. */
+/* Content of uct_pending_req_t::priv while a request is in the queue. */
 typedef struct self_pending_priv {
-    uct_pending_req_t *next;
-    self_ep_t *ep;
+    uct_pending_req_t *next; /* in the queue; NULL: the last */
+    self_ep_t *ep;           /* endpoint to which the request was added */
 } self_pending_priv_t;
 
 _Static_assert(sizeof(self_pending_priv_t) <= UCT_PENDING_REQ_PRIV_LEN,
@@ -93,11 +104,13 @@ static inline self_iface_t *self_ep_iface(uct_ep_h ep)
     return (self_iface_t *)ep->iface;
 }
 
+/* Returns UCS_OK, or the error of an endpoint that was invalidated. */
 static inline ucs_status_t self_ep_status(uct_ep_h ep)
 {
     return ((self_ep_t *)ep)->status;
 }
 
+/* Returns the beginning of the message. */
 static inline void *self_desc_data(const self_iface_t *iface, self_desc_t *desc)
 {
     return (char *)(desc + 1) + iface->headroom;
@@ -165,6 +178,8 @@ void self_desc_release(ucx_recv_desc_owner_t *owner, void *headroom);
 /* Returns the length in bytes of all entries plus `start`, or SIZE_MAX if the
  * sum overflows. */
 size_t self_iov_total(const uct_iov_t *iov, size_t iovcnt, size_t start);
+
+/* Copies the data of all entries to `dest`, one after another. */
 void self_iov_gather(char *dest, const uct_iov_t *iov, size_t iovcnt);
 ucs_status_t self_put_short(uct_ep_h ep, const void *buffer, unsigned length,
                             uint64_t remote_addr, uct_rkey_t rkey);
@@ -202,8 +217,8 @@ ucs_status_t self_atomic_cswap64(uct_ep_h ep, uint64_t compare, uint64_t swap,
                                  uint64_t remote_addr, uct_rkey_t rkey,
                                  uint64_t *result, uct_completion_t *comp);
 
-/* The operations without a result, and those with a result, as bits of
- * uct_atomic_op_t. */
+/* Supported atomic operations, bit UCT_ATOMIC_OP_*: those that do not return
+ * the previous value, and those that do. */
 #define SELF_ATOMIC_POST_OPS \
     (UCS_BIT(UCT_ATOMIC_OP_ADD) | UCS_BIT(UCT_ATOMIC_OP_AND) | \
      UCS_BIT(UCT_ATOMIC_OP_OR) | UCS_BIT(UCT_ATOMIC_OP_XOR))
@@ -211,8 +226,8 @@ ucs_status_t self_atomic_cswap64(uct_ep_h ep, uint64_t compare, uint64_t swap,
     (SELF_ATOMIC_POST_OPS | UCS_BIT(UCT_ATOMIC_OP_SWAP) | \
      UCS_BIT(UCT_ATOMIC_OP_CSWAP))
 
-/* self_plugin.c: the entry point. It has the type that a plugin's entry point
- * has, but is called by name. */
+/* self_plugin.c: the entry point. It has the type ucx_plugin_entry_t, as that
+ * of a plugin, but the core calls it directly instead of looking it up. */
 ucs_status_t uct_self_plugin_entry(const ucx_plugin_args_t *args,
                                    const ucx_plugin_t **plugin_p);
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Active messages to the same process. A send copies the message into a buffer
- * of the interface; progress delivers it, so that handlers do not run inside
- * sends and do not nest. Everything here is hot path.
+ * Active messages to the same interface. A send copies the message into a
+ * buffer and appends it to the interface's queue; progress delivers it to the
+ * handler. Therefore a handler never runs inside a send call, and a handler
+ * that sends is not called recursively. Nearly all functions here run for every
+ * message, so they are written for speed.
  */
 #define UCX_LOG_HOST uct_self_host
 #include "self.h"
@@ -11,12 +13,15 @@
 #include <ucx/log.h>
 #include <unistd.h>
 
+/* Returns a buffer to its pool. */
 static inline void self_desc_put(self_desc_t *desc)
 {
     ucx_mpool_put(desc->mpool, desc);
 }
 
-/* Allocates a buffer for a message of at most `size` bytes. */
+/* Allocates a buffer for a message of at most `size` bytes. Fails if the
+ * endpoint was invalidated, the size is above the limit, or the queue is full
+ * (UCS_ERR_NO_RESOURCE). */
 static inline ucs_status_t self_desc_get(uct_ep_h ep, size_t size,
                                          self_desc_t **desc_p)
 {
@@ -48,6 +53,8 @@ static inline ucs_status_t self_desc_get(uct_ep_h ep, size_t size,
     return UCS_OK;
 }
 
+/* Logs a message that is sent or received. The user's tracer, if set, adds a
+ * description of its content. */
 static UCS_F_COLD void self_trace(self_iface_t *iface, uct_am_trace_type_t type,
                                   self_desc_t *desc)
 {
@@ -70,7 +77,8 @@ static inline int self_is_tracing(void)
     return ucs_unlikely(*uct_self_host->log_level >= UCS_LOG_LEVEL_TRACE_DATA);
 }
 
-/* Wakes a thread that waits for the event descriptor. */
+/* Makes the event descriptor readable, which wakes a thread that waits for it,
+ * and disarms it: further messages do not write to it again. */
 static UCS_F_COLD void self_signal(self_iface_t *iface)
 {
     const uint64_t one = 1;
@@ -81,6 +89,7 @@ static UCS_F_COLD void self_signal(self_iface_t *iface)
     }
 }
 
+/* Appends the message to the queue. `length` is in bytes. */
 static inline void self_send(self_iface_t *iface, self_desc_t *desc, uint8_t id,
                              size_t length)
 {
@@ -201,6 +210,8 @@ ucs_status_t self_am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
     return UCS_OK;
 }
 
+/* Calls the handler. Releases the buffer, unless the handler keeps it by
+ * returning UCS_INPROGRESS; then self_desc_release() releases it later. */
 static inline void self_deliver(self_iface_t *iface, self_desc_t *desc)
 {
     ucs_status_t status;
@@ -218,9 +229,11 @@ static inline void self_deliver(self_iface_t *iface, self_desc_t *desc)
 }
 
 /*
- * Delivers the messages that are queued when it is called, at most
- * SELF_PROGRESS_MAX; messages that handlers send are delivered by a later
- * call. Then calls pending requests, since the queue has free space.
+ * Delivers the messages that are in the queue at the time of the call, but at
+ * most SELF_PROGRESS_MAX; messages that handlers send meanwhile are delivered
+ * by a later call. Then calls pending requests, since the queue has space for
+ * new messages. Returns the number of deliveries and of requests that
+ * progressed.
  */
 unsigned self_iface_progress(uct_iface_h super)
 {
@@ -247,7 +260,7 @@ unsigned self_iface_progress(uct_iface_h super)
     return count;
 }
 
-/* Drops undelivered messages when the interface closes. */
+/* Releases the messages that were not delivered, when the interface closes. */
 void self_queue_drop(self_iface_t *iface)
 {
     self_desc_t *desc;
@@ -258,9 +271,9 @@ void self_queue_drop(self_iface_t *iface)
     }
 }
 
-/* Releases the buffer of a message that a receiver has kept
- * (ucx_recv_desc_owner_t). `headroom`: start of the receiver's headroom, which
- * follows the descriptor. */
+/* Callback of ucx_recv_desc_owner_t: releases the buffer of a message that a
+ * handler has kept. `headroom` is the address of the headroom, which directly
+ * follows the descriptor (self_desc_t). */
 void self_desc_release(ucx_recv_desc_owner_t *owner, void *headroom)
 {
     self_desc_put((self_desc_t *)headroom - 1);

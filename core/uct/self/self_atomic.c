@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Atomics on memory of the process. They use atomic processor instructions, so
- * that they are atomic with respect to the process's threads.
+ * Atomic operations on memory of this process. They use atomic instructions of
+ * the processor, so they are atomic with respect to all threads, and complete
+ * when the call returns.
  */
 #include "self.h"
 
-/* Checks that the endpoint is usable and the address naturally aligned. */
+/* Checks that the endpoint was not invalidated, and that the address is a
+ * multiple of `size`, the number of bytes of the operand. */
 static inline ucs_status_t self_atomic_check(uct_ep_h ep, uint64_t remote_addr,
                                              size_t size)
 {
@@ -16,8 +18,8 @@ static inline ucs_status_t self_atomic_check(uct_ep_h ep, uint64_t remote_addr,
     return ucs_unlikely(remote_addr % size) ? UCS_ERR_INVALID_ADDR : UCS_OK;
 }
 
-/* Defines the functions for one size. *old receives the value of the word
- * before the operation. */
+/* Defines the functions for operands of _bits bits. In self_atomic*_do(), *old
+ * receives the value before the operation. */
 #define SELF_DEFINE_ATOMIC(_bits) \
     static inline ucs_status_t self_atomic##_bits##_do(uct_atomic_op_t op, \
                                                        uint##_bits##_t value, \
@@ -93,7 +95,8 @@ static inline ucs_status_t self_atomic_check(uct_ep_h ep, uint64_t remote_addr,
         if (status != UCS_OK) { \
             return status; \
         } \
-        /* on failure the builtin stores the current value in `compare` */ \
+        /* If the values differ, the builtin stores the current value in \
+         * `compare`; so `compare` is the previous value in both cases */ \
         (void)__atomic_compare_exchange_n(word, &compare, swap, 0, \
                                           __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST); \
         *result = compare; \

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The declaration of the loopback, which is built in and therefore has no
- * manifest. This is the only file of this folder that uses headers of the core.
+ * The declaration (uct_component_decl_t) of the loopback transport: what the
+ * core must know about a component before it uses the component's code. Plugins
+ * state this in a manifest; the loopback is built into the core and has none.
+ * This is the only file of this folder that uses headers of the core.
  */
 #include "self.h"
 #include "uct/base/self_decl.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Endpoints of the loopback, and requests that wait for space in the message
- * queue.
+ * Endpoints of the loopback transport (self.h), and pending requests, which
+ * wait until the interface's message queue has space.
  */
 #include "self.h"
 
@@ -22,8 +22,9 @@ ucs_status_t self_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
     self_ep_t *ep;
 
     if (!(params->field_mask & UCT_EP_PARAM_FIELD_IFACE_ADDR)) {
-        return UCS_ERR_UNSUPPORTED; /* Only endpoints that are created with the
-                                     * address of an interface are supported */
+        return UCS_ERR_UNSUPPORTED; /* There is no connection of endpoint to
+                                     * endpoint; the caller must give the
+                                     * address of an interface */
     }
 
     peer.iface_addr = params->iface_addr;
@@ -47,9 +48,9 @@ ucs_status_t self_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
     return UCS_OK;
 }
 
-/* Calls the error handler of the interface. The worker calls this function in
- * the next progress after uct_ep_invalidate(), because uct_ep_invalidate() must
- * not call the error handler itself. */
+/* Calls the error handler of the interface for the endpoint `arg`. The worker
+ * calls this function in the next progress after uct_ep_invalidate(), because
+ * uct_ep_invalidate() itself must not call the error handler. */
 static void self_ep_report_failure(void *arg)
 {
     self_ep_t *ep = arg;
@@ -95,8 +96,10 @@ static ucs_status_t self_ep_check(uct_ep_h ep, unsigned flags,
 static ucs_status_t self_ep_flush(uct_ep_h ep, unsigned flags,
                                   uct_completion_t *comp)
 {
-    /* Every operation is complete, or its data copied, when its call returns:
-     * there is nothing to wait for and nothing to cancel. */
+    /* Every operation has completed or copied its data when its call returns,
+     * so there is nothing to wait for. With UCT_FLUSH_FLAG_CANCEL, there is
+     * nothing to cancel either, and the flush succeeds on an invalidated
+     * endpoint, too. */
     return (flags & UCT_FLUSH_FLAG_CANCEL) ? UCS_OK : self_ep_status(ep);
 }
 
@@ -148,6 +151,8 @@ static uct_pending_req_t *self_pending_pop(self_iface_t *iface)
     return req;
 }
 
+/* UCS_ERR_BUSY means that the caller can send now: the message queue has space,
+ * and no earlier request waits. */
 static ucs_status_t self_pending_add(uct_ep_h super, uct_pending_req_t *req,
                                      unsigned flags)
 {
@@ -163,9 +168,10 @@ static ucs_status_t self_pending_add(uct_ep_h super, uct_pending_req_t *req,
 }
 
 /*
- * Calls pending requests in order until the message queue is full. A request
- * whose callback does not return UCS_OK stays first in the queue, and the next
- * progress calls it again.
+ * Calls the callbacks of pending requests in order, until the message queue is
+ * full. If a callback does not return UCS_OK, its request returns to the front
+ * of the pending queue, the loop ends, and the next progress calls it again.
+ * Returns the number of callbacks that returned UCS_OK or UCS_INPROGRESS.
  */
 unsigned self_pending_dispatch(self_iface_t *iface)
 {
@@ -197,8 +203,9 @@ static void self_pending_purge(uct_ep_h super, uct_pending_purge_callback_t cb,
     uct_pending_req_t *todo = iface->pending_head;
     uct_pending_req_t *req;
 
-    /* Empties the queue first, and re-adds the requests of other endpoints one
-     * by one, because the callback may free a request. */
+    /* The pending queue is emptied first; requests of other endpoints are then
+     * added again, in the same order. Thus the queue never contains a request
+     * that the callback may have freed. */
     iface->pending_head = NULL;
     iface->pending_tail = &iface->pending_head;
     while ((req = todo) != NULL) {

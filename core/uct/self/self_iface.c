@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Interfaces of the loopback: attributes, reachability, events. Messages are in
- * self_am.c.
+ * Interfaces of the loopback transport (self.h): creation, attributes,
+ * reachability, events. Active messages are in self_am.c.
  */
 #define UCX_LOG_HOST uct_self_host
 #include "self.h"
@@ -62,8 +62,9 @@ ucs_status_t self_query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
     return UCS_OK;
 }
 
-/* Creates a pool for messages of at most `size` bytes, aligned as the receiver
- * requires. */
+/* Creates a pool of buffers for messages of at most `size` bytes. The messages
+ * have the alignment that the user of the interface requests in `params`, if
+ * that is possible; iface->is_aligned says whether it is. */
 static ucs_status_t self_mpool_create(self_iface_t *iface, const char *name,
                                       size_t size,
                                       const uct_iface_params_t *params,
@@ -87,9 +88,10 @@ static ucs_status_t self_mpool_create(self_iface_t *iface, const char *name,
         offset = params->am_align_offset;
     }
 
-    /* use the alignment only if the descriptor in front of the message is also
-     * aligned: a receiver's headroom may not be a multiple of a pointer's
-     * size */
+    /* The requested alignment is used only if it leaves the descriptor in front
+     * of the message aligned, too. It does not if the headroom and the
+     * requested offset are such that both cannot be multiples of a pointer's
+     * size. */
     iface->is_aligned = (prefix + offset) % sizeof(void *) == 0;
     if (iface->is_aligned && (alignment > sizeof(void *))) {
         mp_params.alignment    = alignment;
@@ -251,7 +253,7 @@ static ucs_status_t self_iface_query(uct_iface_h super, ucx_iface_attr_t *full)
 static ucs_status_t self_get_device_address(uct_iface_h iface,
                                             uct_device_addr_t *addr)
 {
-    return UCS_OK; /* an address of length 0 */
+    return UCS_OK; /* the device address has no bytes */
 }
 
 static ucs_status_t self_get_address(uct_iface_h iface, uct_iface_addr_t *addr)
@@ -287,13 +289,13 @@ static int self_is_reachable(uct_iface_h iface,
 static ucs_status_t self_iface_flush(uct_iface_h iface, unsigned flags,
                                      uct_completion_t *comp)
 {
-    return UCS_OK; /* Every operation is complete, or its data copied, when its
+    return UCS_OK; /* Every operation has completed or copied its data when its
                     * call returns */
 }
 
 static ucs_status_t self_iface_fence(uct_iface_h iface, unsigned flags)
 {
-    return UCS_OK; /* all operations are executed in order */
+    return UCS_OK; /* all operations are executed in the order of the calls */
 }
 
 static ucs_status_t self_event_fd_get(uct_iface_h iface, int *fd_p)
@@ -302,6 +304,8 @@ static ucs_status_t self_event_fd_get(uct_iface_h iface, int *fd_p)
     return UCS_OK;
 }
 
+/* UCS_ERR_BUSY means that there is work for progress now, so the caller must
+ * not wait for the event descriptor. */
 static ucs_status_t self_event_arm(uct_iface_h super, unsigned events)
 {
     self_iface_t *iface = (self_iface_t *)super;
@@ -311,8 +315,8 @@ static ucs_status_t self_event_arm(uct_iface_h super, unsigned events)
         return UCS_ERR_BUSY;
     }
 
-    /* Reset the eventfd: it may still be readable because of messages that
-     * progress has delivered already */
+    /* The read resets the eventfd, which may still be readable because of
+     * messages that progress has delivered already. */
     if ((read(iface->event_fd, &count, sizeof(count)) < 0) &&
         (errno != EAGAIN)) {
         return UCS_ERR_IO_ERROR;

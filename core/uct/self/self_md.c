@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The memory domain of the loopback: memory of the process. A remote key is a
- * random number that identifies registered memory of this process. Process ids
- * are not unique among containers, so only a random number proves that this
- * process made the key.
+ * The memory domain of the loopback transport (self.h): memory of this process.
+ * A packed remote key contains a random number, the secret of the registration.
+ * If a registration of this process has the secret, this process has made the
+ * key. A process id would not prove this, because ids are not unique among
+ * containers.
  */
 #include "self.h"
 
@@ -15,30 +16,34 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-/* A key on the wire, little-endian. */
+/* A remote key as it is sent to a peer. */
 typedef struct self_packed_key {
-    uint64_t secret;
+    uint64_t secret; /* little-endian */
 } self_packed_key_t;
 
 _Static_assert(sizeof(self_packed_key_t) == 8, "layout of a packed key");
 
-/* Registered memory. The table contains the handles of all domains of the
- * process. */
+/* A memory handle: one registration. */
 typedef struct self_memh {
-    uint64_t secret;
-    pid_t owner;                   /* a child after fork() has memory of its
-                                    * own, so the handle is invalid there */
-    struct self_memh *next_secret; /* Next in the same bucket */
-    struct self_memh *next_handle;
+    uint64_t secret;               /* a random number, from the caller or from
+                                    * self_random() */
+    pid_t owner;                   /* process that has registered the memory;
+                                    * after fork(), the secret is not valid in
+                                    * the child, which has other memory */
+    struct self_memh *next_secret; /* next in the bucket of by_secret; or
+                                    * NULL */
+    struct self_memh *next_handle; /* next in the bucket of by_handle; or
+                                    * NULL */
 } self_memh_t;
 
-enum { BUCKETS = 4096 };
+enum { BUCKETS = 4096 }; /* of each hash table */
 
+/* The handles of all memory domains of the process, in two hash tables. */
 static struct {
-    pthread_mutex_t lock;
+    pthread_mutex_t lock; /* protects both tables and the links */
     self_memh_t *by_secret[BUCKETS];
-    self_memh_t *by_handle[BUCKETS]; /* By address of the handle, to check that
-                                      * a handle from the user is valid */
+    self_memh_t *by_handle[BUCKETS]; /* by the handle's address, to check that a
+                                      * handle from the user is valid */
 } registered = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 ucs_status_t self_random(uint64_t *value_p)
@@ -62,8 +67,9 @@ static self_memh_t **handle_bucket(const void *memh)
     return &registered.by_handle[((uintptr_t)memh >> 5) % BUCKETS];
 }
 
-/* Returns the pointer in the hash chain that points to the handle, or the NULL
- * at the end of the chain. The caller holds the lock. */
+/* Returns the address of the link (bucket or next_handle) that points to the
+ * handle; if the table does not contain it, of the link at the end of the
+ * chain, which is NULL. The caller holds the lock. */
 static self_memh_t **find_handle(const void *memh)
 {
     self_memh_t **link = handle_bucket(memh);
@@ -74,6 +80,7 @@ static self_memh_t **find_handle(const void *memh)
     return link;
 }
 
+/* Returns whether this process has registered memory with this secret. */
 static int is_ours(uint64_t secret)
 {
     pid_t pid = getpid();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The tables of the built-in loopback transport and the function that returns
- * them. Tables and function have the same types as the descriptor and the entry
- * point of a plugin, but are linked into the core.
+ * The descriptor of the built-in loopback transport (self.h) and the entry
+ * point that returns it. Both have the same types as those of a plugin
+ * (ucx/plugin.h), but are linked into the core.
  */
 #include "self.h"
 

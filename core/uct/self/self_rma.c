@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Put and get within one process: a copy, complete when the call returns. The
- * remote address is local; the key was checked when it was unpacked.
+ * Put and get of the loopback transport: a copy in the memory of this process,
+ * which is complete when the call returns. The "remote" address is an address
+ * of this process; self_rkey_unpack() has checked that this process made the
+ * key, so the key is not used here.
  */
 #include "self.h"
 
@@ -44,6 +46,7 @@ void self_iov_gather(char *dest, const uct_iov_t *iov, size_t iovcnt)
     }
 }
 
+/* Copies from `src` to the buffers of all entries, one after another. */
 static void self_iov_scatter(const uct_iov_t *iov, size_t iovcnt,
                              const char *src)
 {
