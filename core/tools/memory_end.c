@@ -11,8 +11,9 @@
 static const char *tool_name = "tool";
 static int exit_code         = EXIT_FAILURE;
 
-/* Reports the error and exits. jansson may hold locks when it calls this
- * function, and stdio may need memory, so this function uses neither. */
+/* Reports the error and exits. The caller may be jansson with its locks held,
+ * or any code after a failed allocation. So this function uses neither jansson
+ * nor stdio, which may allocate. */
 void memory_end(void)
 {
     static const char text[] = ": out of memory\n";

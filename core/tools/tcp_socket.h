@@ -3,12 +3,13 @@
 #ifndef TOOLS_TCP_SOCKET_H
 #define TOOLS_TCP_SOCKET_H
 
+/* Size in bytes of the text of an error, including the terminating zero */
 enum { TOOL_TCP_ERROR_MAX = 96 };
 
 /*
- * All functions return a descriptor that is closed on exec, or -1 and the
- * reason in `error`. errno is then that of the failed system call, or 0 if
- * `host` has no address.
+ * All functions return a descriptor that is closed on exec. On failure they
+ * return -1 and write the reason to `error`; errno is then that of the failed
+ * system call, or 0 if `host` has no address.
  */
 
 /** Listens on a numeric address (NULL: any) and a numeric port ("0": a free
@@ -17,12 +18,13 @@ enum { TOOL_TCP_ERROR_MAX = 96 };
 int tool_tcp_listen(const char *host, const char *port, int family, int backlog,
                     char error[TOOL_TCP_ERROR_MAX]);
 
-/** Waits for a connection. Connections that the peer has already aborted are
- *  skipped. */
+/** Waits for a connection. Skips connections that the peer has aborted before
+ *  they are accepted. */
 int tool_tcp_accept(int listener, char error[TOOL_TCP_ERROR_MAX]);
 
-/** Tries each address of the host for ten seconds, because a connection to a
- *  host that drops packets would otherwise block for minutes. */
+/** Connects to a host. Tries its addresses one after the other, each for at
+ *  most ten seconds, because a connection to a host that drops packets would
+ *  otherwise block for minutes. */
 int tool_tcp_connect(const char *host, const char *port, int family,
                      char error[TOOL_TCP_ERROR_MAX]);
 

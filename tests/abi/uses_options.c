@@ -212,7 +212,8 @@ static void check_variables(ucs_config_global_list_entry_t *entry)
 {
     my_opts_t opts;
 
-    /* the most specific prefix has priority */
+    /* A variable with the table's prefix MY_ takes precedence over one without;
+     * among those, one with APP_ over one without */
     setenv("APP_UCC_MY_COUNT", "1", 1);
     setenv("UCC_MY_COUNT", "2", 1);
     setenv("UCC_MY_NUMBER", "3", 1);
@@ -233,7 +234,7 @@ static void check_variables(ucs_config_global_list_entry_t *entry)
     unsetenv("UCC_MY_COLOR");
 }
 
-/* Functions that no field of this program's tables calls. */
+/* Calls functions that no field of this program's tables calls. */
 static void check_functions(const my_opts_t *opts)
 {
     ucs_config_names_array_t names;
@@ -399,11 +400,12 @@ static void use_profile(void)
     EXPECT(strstr(text, "uses_options.c:") != NULL);
     EXPECT(profile_records(text) == 0);
 
-    /* each round writes 6 records, and the end 4 */
+    /* profile_places() writes 6 records in each round, and 4 at the end */
     profile_run(UCS_BIT(UCS_PROFILE_MODE_LOG), 1 << 16, 3, text, sizeof(text));
     EXPECT(profile_records(text) == 22);
     EXPECT(strstr(text, "\nlost 0\n") != NULL);
-    EXPECT(strstr(text, " 7 2\n") != NULL); /* of the last request */
+    EXPECT(strstr(text, " 7 2\n") != NULL); /* the last request has these
+                                             * parameters */
     profile_run(UCS_BIT(UCS_PROFILE_MODE_LOG), 200, 3, text, sizeof(text));
     EXPECT((profile_records(text) > 0) && (profile_records(text) < 22));
     EXPECT(strstr(text, "\nlost 0\n") == NULL);

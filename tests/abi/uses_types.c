@@ -106,7 +106,7 @@ static int calls_were(const char *calls)
     return same;
 }
 
-/* Returns whether the check of the class ends the process. */
+/* Returns whether ucs_class_check_new_func_result() ends the process. */
 static int check_kills(ucs_status_t status, void *obj)
 {
     pid_t child = fork();
@@ -229,7 +229,8 @@ static void *lock_thread(void *arg)
     return NULL;
 }
 
-/* Returns non-NULL if both locks are held by another thread. */
+/* Runs in another thread than the locks' owner. Returns non-NULL if it cannot
+ * acquire either lock. */
 static void *try_thread(void *arg)
 {
     locked_t *locked = (locked_t *)arg;

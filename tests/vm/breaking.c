@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A library for LD_PRELOAD: each datagram queue pair goes to the error state
- * before every 400th post, as after a failed work request. This post and the
- * work requests in flight are lost.
+ * A library for LD_PRELOAD: counts the posts to all datagram queue pairs, and
+ * puts the queue pair of every 400th post into the error state before the post,
+ * as a failed work request does. This post and the work requests in flight are
+ * lost.
  */
 #include <dlfcn.h>
 #include <infiniband/verbs.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A plugin of qemu: counts the instructions and system calls of programs in the
- * machine, between marks in their code (marks.h). Kernel code does not count.
- * For machines with one processor.
+ * virtual machine, between marks in their code (marks.h). Kernel code is not
+ * counted. The virtual machine must have one processor.
  *
  * Argument: out=FILE. Each MARK_PRINT appends a line with the counts since the
- * last one: instructions and system calls of the kept regions, their number, and
- * the same of the dropped regions.
+ * last one: instructions and system calls of the kept regions, the number of
+ * these regions, and the same three numbers of the dropped regions.
  */
 #include "marks.h"
 
@@ -48,8 +48,11 @@ struct counts {
     uint64_t instructions, calls, regions;
 };
 
+/* Addresses with this bit belong to the kernel. */
 static const uint64_t KERNEL = UINT64_C(1) << 63;
 
+/* Counts since the machine has started, and their values at the last
+ * MARK_BEGIN; sums of kept and of dropped regions */
 static struct counts now, start, kept, dropped;
 static FILE *out;
 

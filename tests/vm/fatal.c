@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A library for LD_PRELOAD: devices report a failure (IBV_EVENT_DEVICE_FATAL)
- * when a port goes down. Software devices do not report this event themselves,
- * because the kernel removes them only after the program has closed them.
+ * A library for LD_PRELOAD: if a port goes down, the program receives the event
+ * of a failed device instead (IBV_EVENT_DEVICE_FATAL). Software devices do not
+ * report this event themselves, because the kernel removes them only after the
+ * program has closed them.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Marks in the code of a program, which counter.c detects. The instruction has
- * no effect: a nop of eight bytes, whose displacement is the mark. */
+/* Marks in the code of a program, which counter.c detects when the program
+ * executes them. The instruction of a mark has no effect: it is a nop of eight
+ * bytes whose displacement is the value of the mark. A region is the code that
+ * runs between two marks. */
 #ifndef TEST_VM_MARKS_H
 #define TEST_VM_MARKS_H
 
@@ -8,9 +10,12 @@
 
 enum {
     MARK_BEGIN = 0x55435801, /* A region begins */
-    MARK_KEEP  = 0x55435802, /* It ends, and counts */
-    MARK_DROP  = 0x55435803, /* It ends, and is counted separately */
-    MARK_PRINT = 0x55435804, /* Prints the sums, and resets them */
+    MARK_KEEP  = 0x55435802, /* The region ends; its counts are added to those
+                              * of kept regions */
+    MARK_DROP  = 0x55435803, /* The region ends; its counts are added to those
+                              * of dropped regions */
+    MARK_PRINT = 0x55435804, /* counter.c prints the counts of both kinds, and
+                              * resets them */
 };
 
 #define MARK(_mark) \

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two workers of one process exchange tagged messages of 8 B. Marks for
- * counter.c enclose the calls that post messages, and the calls of
- * ucp_worker_progress() that have an event. Calls without an event count
- * separately, because their number depends on the device's speed.
+ * Two workers of one process exchange tagged messages of 8 bytes. The marks of
+ * marks.h, which counter.c detects, enclose the calls that post messages and
+ * the calls of ucp_worker_progress(). Calls of ucp_worker_progress() that
+ * return 0 are dropped regions, because their number depends on the device's
+ * speed.
  *
- * message_cost COUNT WINDOW: messages in each direction, one after the other
- * (WINDOW 1), or streams of WINDOW messages. Uses only the API of UCX 1.13.
+ * message_cost COUNT WINDOW: sends COUNT messages in each direction, in streams
+ * of WINDOW messages (1: one message at a time). Uses only the API of UCX 1.13.
  */
 #include "marks.h"
 
@@ -64,7 +65,8 @@ static void wait_for(struct side sides[2], ucs_status_ptr_t request)
     MARK(MARK_KEEP);
 }
 
-/* `window` messages of one side to the other. */
+/* Sends `window` messages from sides[from] to the other side, and waits until
+ * they have arrived. */
 static void stream(struct side sides[2], int from, int window)
 {
     ucs_status_ptr_t in[MAX_WINDOW], out[MAX_WINDOW];
@@ -141,12 +143,13 @@ int main(int argc, char **argv)
     open_sides(context, sides);
     for (i = 0; i < WARM_UP + count; i += window) {
         if ((i >= WARM_UP) && (i - window < WARM_UP)) {
-            MARK(MARK_PRINT); /* of the warm-up */
+            MARK(MARK_PRINT); /* Prints and resets the counts of the warm-up */
         }
         stream(sides, 0, window);
         stream(sides, 1, window);
     }
     MARK(MARK_PRINT);
-    /* The process ends without closing its objects; later code has no marks. */
+    /* The process ends without closing its objects. This does not change the
+     * counts, because no mark follows. */
     return 0;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rdmacm: a listener rejects clients without or with foreign private data,
- * without a request, with malformed requests, or with a request that is too
- * long. They leave nothing behind, and afterwards a client of UCX is served.
+ * A listener of the connection manager rdmacm rejects clients without or with
+ * foreign private data, without a request, with malformed requests, or with a
+ * request that is too long. The listener releases all resources of these
+ * clients, and afterwards serves a client of UCX.
  *
  * strangers HOST: an address of an RDMA device. The stranger uses librdmacm
- * without UCX; plugins/ib/README.md describes what it imitates.
+ * without UCX; plugins/ib/README.md describes the protocol that it imitates.
  */
 #include "common/data.h"
 #include "common/server.h"
@@ -33,7 +34,8 @@ enum kind { REQUEST = 1, ACCEPT = 2, DISCONNECT = 5 };
 
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;
 
-/* magic, version, reserved, largest private data; little-endian */
+/* Private data by which a client of UCX connects: magic, version, reserved,
+ * largest private data; little-endian */
 static const uint8_t intro[12] = {'U', 'X', 'C', 'M', 1, 0, 0, 0, 0, 8, 0, 0};
 
 struct call {
@@ -44,13 +46,15 @@ struct call {
 
 /* ---------------------------------------------------------- the stranger -- */
 
-/* Prints the step. After a failure, the output shows the last one. */
+/* Prints what the stranger does next. After a failure, the last line shows what
+ * it was doing. */
 static void step(const char *what)
 {
     fprintf(stderr, "stranger: %s\n", what);
 }
 
-/* Connects with this private data. Returns whether the listener accepts. */
+/* Connects with this private data. Returns whether the listener accepts the
+ * connection. */
 static bool dial(struct call *call, const struct sockaddr_storage *address,
                  const void *data, size_t length)
 {
@@ -110,8 +114,9 @@ static void speak(struct call *call, size_t length)
     EXPECT_INT(ibv_post_send(call->id->qp, &wr, &bad), ==, 0);
 }
 
-/* Waits until the listener ends the connection. It rejects the connection if
- * our message has arrived before the last packet of the connection setup. */
+/* Waits until the listener ends the connection. If the stranger's message has
+ * arrived before the last packet of the connection setup, the listener rejects
+ * the connection instead. */
 static void expect_end(struct call *call)
 {
     struct pollfd fd = {.fd = call->id->channel->fd, .events = POLLIN};
@@ -124,7 +129,7 @@ static void expect_end(struct call *call)
     rdma_ack_cm_event(event);
 }
 
-/* Connects like UCX, sends one message, and expects the end of the
+/* Connects like a client of UCX, sends one message, and expects the end of the
  * connection. */
 static void say(const struct sockaddr_storage *address, const void *words,
                 size_t length)
@@ -208,7 +213,8 @@ static void be_server(struct team *team, const char *host)
     struct side side;
     unsigned fds = 0;
 
-    /* the timeout for clients that send no request */
+    /* the time after which the listener ends connections of clients that send
+     * no request */
     setenv("UCX_RDMA_CM_TIMEOUT", "2s", 1);
     server_open_side(&side, UCP_FEATURE_TAG, 0);
     server_open(&server, &side, host, false);

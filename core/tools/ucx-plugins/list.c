@@ -77,8 +77,9 @@ static void add_plugin(term_table_t *table, uct_plugin_t *plugin)
     free(memory);
 }
 
-/* Prints the reasons, one paragraph each. Shadowed plugins are omitted, because
- * their lines in the table are sufficient. */
+/* Prints the reasons, one paragraph each. Without -a, omits plugins that an
+ * earlier plugin of the same name replaces (shadowed plugins), because their
+ * lines in the table are sufficient. */
 static void print_reasons(tool_t *tool)
 {
     const uct_rejection_info_t *code;

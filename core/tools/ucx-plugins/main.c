@@ -15,10 +15,11 @@
 #include "ucs/debug/log.h"
 #include "uct/base/state.h"
 
+/* The plugins that a command uses. */
 typedef enum registry_use {
     REGISTRY_NONE,
-    REGISTRY_OWN,    /* scanned without log messages */
-    REGISTRY_SHARED, /* the registry of the UCT library */
+    REGISTRY_OWN,    /* searched for this command, without log messages */
+    REGISTRY_SHARED, /* those of the UCT library, which the command opens */
 } registry_use_t;
 
 static const struct command {

@@ -19,10 +19,11 @@ typedef struct probe {
     uct_plugin_t *plugin; /* the current plugin */
     json_t *domains;      /* domains of the current plugin */
     term_table_t *table;  /* NULL if the output is JSON */
-    unsigned num_devices; /* devices of the current plugin */
+    unsigned num_devices; /* number of devices of the current plugin */
     ucs_status_t status;  /* first error of the current plugin */
-    char failed[96];      /* name of the object that failed */
-    char unusable[512];   /* why it cannot be used on this machine */
+    char failed[96];      /* name of the first object that failed */
+    char unusable[512];   /* why the current plugin cannot be used on this
+                           * machine */
 } probe_t;
 
 static const char *device_kind(uct_device_type_t type)

@@ -20,8 +20,8 @@ static int is_called(const uct_manifest_transport_t *transport,
            uct_names_has(&transport->aliases, word);
 }
 
-/* Returns whether a word of the list names the transport. `all_counts`: whether
- * the word "all" does. */
+/* Returns whether a word of the list names the transport. If `all_counts`, the
+ * word "all" names every transport. */
 static int is_named(const uct_manifest_transport_t *transport, const char *list,
                     int all_counts)
 {
@@ -44,6 +44,8 @@ static int is_named(const uct_manifest_transport_t *transport, const char *list,
     return 0;
 }
 
+/* Returns whether the list allows the transport. `by_default`: the plugin is
+ * used also if it is not named. */
 static int is_let_through(const uct_manifest_transport_t *transport,
                           const char *list, int by_default)
 {

@@ -9,10 +9,11 @@
 #include "uct/plugin/manifest.h"
 
 /*
- * Returns the rejection code that results from the list: NONE if it allows a
- * transport of the plugin, EXCLUDED, or NOT_DEFAULT if the plugin must be
- * selected by name. If `list` is NULL, the variable is not set, which has the
- * same effect as "all".
+ * Returns how a value of UCX_TLS affects the plugin: UCT_REJECT_NONE if it
+ * allows a transport of the plugin; UCT_REJECT_EXCLUDED if it allows none;
+ * UCT_REJECT_NOT_DEFAULT if it does not name a plugin that is used only by
+ * name. If `list` is NULL, the variable is not set, which has the same effect
+ * as "all".
  */
 uct_rejection_code_t select_judge(const uct_manifest_t *manifest,
                                   const char *list);

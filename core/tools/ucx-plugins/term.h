@@ -34,24 +34,27 @@ unsigned term_width(void);
 void term_paragraph(FILE *stream, unsigned indent, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* A line "Label:   value", for the output of the subcommands show and why. */
+/* Prints a line "Label   value", for the output of the subcommands show and
+ * why. */
 void term_field(const char *label, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 #define TERM_COLUMNS_MAX 8
 
 typedef struct term_table {
+    /* Number of columns, at most TERM_COLUMNS_MAX */
     unsigned num_columns;
     unsigned num_cells;
     struct term_cell {
         char *text;
         term_style_t style;
-    } * cells; /* row by row */
+    } * cells; /* row by row, num_cells entries */
 } term_table_t;
 
 void term_table_init(term_table_t *table, unsigned num_columns);
 
-/* Adds the next cell, row by row; the text is copied. */
+/* Adds the next cell; the row is full after num_columns cells. The text is
+ * copied. */
 void term_table_add(term_table_t *table, term_style_t style, const char *format,
                     ...) __attribute__((format(printf, 3, 4)));
 

@@ -20,8 +20,11 @@ enum {
     TOOL_SYSTEM    = 4, /* out of memory or another resource */
 };
 
+/* Options of the command line. A plugin is usable if it is not rejected. */
 typedef struct tool {
+    /* -j: print JSON */
     int json;
+    /* -a: print more; see the help */
     int all;
     int load; /* also load the code of every usable plugin */
     uct_plugin_registry_t *registry; /* NULL for commands that need no
@@ -37,9 +40,9 @@ int tool_validate(tool_t *tool, int argc, char **argv);
 int tool_path(tool_t *tool, int argc, char **argv);
 int tool_probe(tool_t *tool, int argc, char **argv);
 
-/* Loads the plugin and opens its memory domains, as probe does. Writes the
- * reason why nothing of the plugin is usable on this machine, or an empty text
- * if there is no such reason. */
+/* Loads the plugin and opens its memory domains, as the command probe does.
+ * Writes the reason why nothing of the plugin can be used on this machine, or
+ * an empty text if it can be used. */
 void tool_probe_reason(tool_t *tool, uct_plugin_t *plugin, char *reason,
                        size_t reason_size);
 
@@ -50,15 +53,16 @@ json_t *tool_plugin_json(uct_plugin_t *plugin);
 /* Prints and frees `root`. Returns `code`, or TOOL_SYSTEM on failure. */
 int tool_print_json(json_t *root, int code);
 
-/* Returns the name of an origin, for example "admin". */
+/* Returns the name of an origin, for example "administrator". */
 const char *tool_origin_name(uct_search_origin_t origin);
 
-/* Returns the names of the bits of `mask`, separated by `separator`. Release
- * the result by free(). */
+/* Returns the words whose bits are set in `mask`, separated by `separator`. Bit
+ * n stands for list[n]; NULL ends the list. Release the result by free(). */
 char *tool_words(const char *const *list, uint64_t mask, const char *separator);
 
-/* Return all transports, or all memory types, of a manifest. Release the result
- * by free(). */
+/* Return the names of all transports, or of all memory types, that a manifest
+ * declares, separated by commas; no name if `manifest` is NULL. Release the
+ * result by free(). */
 char *tool_transports(const uct_manifest_t *manifest);
 char *tool_memory_types(const uct_manifest_t *manifest);
 

@@ -15,9 +15,10 @@
 
 typedef struct validation {
     uct_manifest_t *manifest;
-    uct_rejection_t fault;  /* fault of the manifest; code NONE: the manifest is
-                             * valid */
-    uct_rejection_t remark; /* code NONE: there is no remark */
+    uct_rejection_t fault;  /* fault of the manifest itself; code
+                             * UCT_REJECT_NONE: the manifest is valid */
+    uct_rejection_t remark; /* cause of rejection in this folder; code
+                             * UCT_REJECT_NONE: none */
 } validation_t;
 
 /* Checks that the file of a plugin has the plugin's name. */

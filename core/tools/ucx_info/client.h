@@ -11,11 +11,14 @@
 typedef struct info_client {
     ucp_worker_h worker;
     ucp_listener_h listener; /* NULL if it was not created */
-    ucp_ep_h ep;             /* NULL if it was not created, like the next */
+    ucp_ep_h ep;             /* the client's endpoint; NULL if it was not
+                              * created */
+    /* the server's endpoint; NULL if it was not created */
     ucp_ep_h server_ep;
     ucp_err_handling_mode_t err_mode;
     ucs_status_t server_status; /* result of creating server_ep */
-    ucs_status_t status;        /* from the error handler */
+    ucs_status_t status;        /* error of `ep`, which its error handler has
+                                 * reported; UCS_OK: none */
 } info_client_t;
 
 /* Listens at info->address, connects and waits until both endpoints exist.

@@ -80,7 +80,8 @@ static int is_component_wanted(const info_t *info,
 
 /* --------------------------------------------------------------- queries -- */
 
-/* Records an error instead of the result. */
+/* Adds an error to the object, instead of the result that could not be
+ * determined. */
 static void fail(devices_t *devices, json_t *object, const char *what,
                  const char *name, ucs_status_t status)
 {

@@ -101,8 +101,9 @@ static json_t *max_json(size_t max)
 }
 
 /* Describes the short, buffered and zero-copy variants of one kind of
- * operation. Bits 0, 1 and 2 of the shifted `flags` select them. `zcopy` is
- * NULL if bit 2 is not set. */
+ * operation. The caller shifts the flags of the interface, so that bits 0 and 1
+ * state whether short and buffered are supported. `zcopy` is NULL if zero-copy
+ * is not supported. */
 static json_t *operation_json(uint64_t flags, size_t max_short,
                               size_t max_bcopy, json_t *zcopy)
 {

@@ -33,7 +33,7 @@ static int read_lane(const char *line, json_t *answer)
         (used == 0)) {
         return 0;
     }
-    /* the last dot precedes the path of the device */
+    /* the index of the network path follows the last dot */
     path = strrchr(device, '.');
     if (path != NULL) {
         *path++ = '\0';

@@ -38,28 +38,43 @@ typedef struct info_session info_session_t;
 
 /* The command line. Strings are those of argv. */
 typedef struct info {
-    uint64_t modes; /* selected modes, bits by their row */
+    uint64_t modes; /* selected modes: bit n is row n of info_modes */
+    /* -j: print one JSON object */
     int json;
-    int all;               /* -a */
-    int full;              /* -f */
-    int comment;           /* -C */
-    const char *prefix;    /* prefix of an application's variables; or NULL */
-    const char *transport; /* -t; or NULL */
-    unsigned device_types; /* -D: bits by uct_device_type_t */
-    const char *features;  /* -u, as given; or NULL */
-    size_t num_eps;        /* -n; 0 if not given, like the next */
-    size_t num_ppn;        /* -N */
-    info_place_t place;    /* -P */
-    const char *address;   /* -A; or NULL */
-    int ipv6;              /* -6 */
-    const char *listen;    /* --listen: "" for the default port; NULL: not
-                            * given */
-    const char *connect;   /* --connect; NULL: not given */
-    double interval;       /* -i: seconds; 0: --live prints once */
-    unsigned detail;       /* --detail: a ucs_stats_format_t */
-    int peer_fd;           /* in the child of -P: its socket, else -1 */
-    const char *arguments[INFO_MODES_MAX]; /* of the modes that take an
-                                            * argument */
+    /* -a: with -c, also print variables that few people need */
+    int all;
+    /* -f: with -c, also print help, type and default; with -e, print all
+     * protocols and the estimates */
+    int full;
+    /* -C: with -c, print "# " before values that are the default */
+    int comment;
+    const char *prefix; /* prefix of an application's variables; or NULL */
+    /* -t: with -d, only this transport; with -c, also its variables; NULL: not
+     * given */
+    const char *transport;
+    unsigned device_types; /* -D: bit n is the uct_device_type_t n; 0: all
+                            * types */
+    /* -u: letters of the UCP features, as given; NULL: not given */
+    const char *features;
+    /* -n: expected number of endpoints; 0: not given */
+    size_t num_eps;
+    /* -N: expected number of processes on this machine; 0: not given */
+    size_t num_ppn;
+    info_place_t place; /* -P: where the peer of the endpoint is */
+    /* -A: connect to this address of this machine by a listener; NULL: not
+     * given */
+    const char *address;
+    int ipv6; /* -6: `address` is an IPv6 address */
+    /* --listen: "[IP:]PORT"; "": default port; NULL: not given */
+    const char *listen;
+    /* --connect: "HOST[:PORT]"; NULL: not given */
+    const char *connect;
+    double interval; /* -i: seconds; 0: --live prints once */
+    unsigned detail; /* --detail: a ucs_stats_format_t */
+    int peer_fd;     /* --peer, for the second process of -P: its socket
+                      * to the first; otherwise -1 */
+    const char *arguments[INFO_MODES_MAX]; /* arguments of the modes, by row of
+                                            * info_modes; NULL: none */
     info_session_t *session;               /* UCP objects, created on demand */
 } info_t;
 
@@ -68,7 +83,7 @@ typedef struct info_mode {
     const char *name;     /* the long option, and the key of the answer */
     const char *argument; /* NULL: no argument */
     const char *help;
-    int needs_features; /* requires -u */
+    int needs_features; /* the mode requires -u */
 
     /* Queries the library. Returns the exit code, and the answer in *answer_p;
      * after a failure, the answer contains what could be determined. */
@@ -114,7 +129,9 @@ int info_worker_ask(info_t *info, json_t **answer_p);
 int info_endpoint_ask(info_t *info, json_t **answer_p);
 void info_endpoint_print(const info_t *info, const json_t *answer);
 int info_memory_ask(info_t *info, json_t **answer_p);
-int info_live_ask(info_t *info, json_t **answer_p); /* prints lines itself */
+int info_live_ask(info_t *info, json_t **answer_p); /* prints lines itself,
+                                                     * except with -j and
+                                                     * without -i */
 
 /* ---- functions that several modes use ---- */
 

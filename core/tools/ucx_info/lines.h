@@ -11,6 +11,7 @@
 #include "info.h"
 #include "session.h"
 
+/* Writes text about the object `arg` to a stream. */
 typedef void (*info_lines_print_f)(void *arg, FILE *stream);
 
 /* Returns the lines that `print` writes. */
@@ -25,7 +26,9 @@ void info_lines_add(json_t *answer, const char *format, ...) UCS_F_PRINTF(2, 3);
 /* Adds the cost to an answer, as members and as lines. */
 void info_lines_add_cost(json_t *answer, const info_cost_t *cost);
 
-/* Splits "# label: value". Returns NULL if the line has another form. */
+/* Splits a line "# label: value". Copies the label to `label`, which has `max`
+ * bytes, and returns the value, which is a part of `line`. Returns NULL if the
+ * line has another form. */
 const char *info_line_value(const char *line, char *label, size_t max);
 
 #endif

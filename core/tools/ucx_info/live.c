@@ -20,7 +20,8 @@ enum { COPIES_MAX = 8 };
 /* The counters of one copy of the library in the process. */
 typedef struct {
     int fd;
-    ucs_stats_view_t *before; /* of the previous round, or NULL */
+    ucs_stats_view_t *before; /* counters of the previous output; NULL before
+                               * the first output */
 } copy_t;
 
 typedef struct {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The plain connection of --listen and --connect, over which two processes of
- * ucx_info exchange addresses. Both functions return a descriptor, or -1 after
- * a message.
+ * The socket of --listen and --connect, over which two processes of ucx_info
+ * exchange worker addresses. info_oob_listen() and info_oob_connect() return
+ * its descriptor, or -1 after a message.
  */
 #ifndef UCX_INFO_OOB_H
 #define UCX_INFO_OOB_H

@@ -37,8 +37,8 @@ enum { ADDRESS_MAX = 1 << 20 };
 
 typedef struct {
     char magic[8];
-    uint64_t features; /* little-endian, like the next */
-    uint64_t length;   /* length of the address that follows */
+    uint64_t features; /* little-endian */
+    uint64_t length;   /* little-endian; length of the address that follows */
 } hello_t;
 
 _Static_assert(sizeof(hello_t) == 24, "it travels");

@@ -152,9 +152,9 @@ static ucs_status_t adjust_config(const info_t *info, ucp_config_t *config)
     if ((status == UCS_OK) && (devices != NULL)) {
         status = set_or_complain(config, "NET_DEVICES", devices);
     }
-    /* The library prints these tables to its log, which -f directs to standard
-     * output. They must not be printed if the output is JSON, or in the second
-     * process of a pair. */
+    /* The library prints tables of protocols (UCX_PROTO_INFO) to its log, which
+     * -f directs to standard output. They must not be printed if the output is
+     * JSON, or by the second process of -P. */
     if ((status == UCS_OK) && (info->json || (info->peer_fd >= 0))) {
         status = set_or_complain(config, "PROTO_INFO", "n");
     } else if ((status == UCS_OK) && info->full) {

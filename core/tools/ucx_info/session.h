@@ -8,23 +8,26 @@
 
 #include "info.h"
 
-/* Cost of creating an object. */
+/* What the creation of an object has used. */
 typedef struct info_cost {
-    double bytes; /* of resident memory */
+    double bytes; /* increase of the resident memory of the process */
+    /* number of file descriptors that were opened */
     int fds;
+    /* duration of the creation */
     double seconds;
 } info_cost_t;
 
-/* Create the object at the first call. They return NULL after a message. The
- * session owns the objects. */
+/* Create the object at the first call, and store its cost. They return NULL
+ * after a message. The session owns the objects. */
 ucp_context_h info_session_context(info_t *info, const info_cost_t **cost_p);
 ucp_worker_h info_session_worker(info_t *info, const info_cost_t **cost_p);
 void info_session_close(info_t *info);
 
 /*
- * Parses the letters of -u. Either result pointer may be NULL. Returns non-zero
- * if the letters are invalid: *bad_p is the invalid letter, or 0 if no letter
- * is a feature.
+ * Parses the letters of -u. Stores the UCP_FEATURE_* bits in *features_p; sets
+ * *error_mode_p to 1 if the letters contain `e`. Either pointer may be NULL.
+ * Returns non-zero if the letters are invalid: *bad_p is the invalid letter, or
+ * 0 if no letter is a feature.
  */
 int info_features_parse(const char *letters, uint64_t *features_p,
                         int *error_mode_p, char *bad_p);

@@ -17,7 +17,9 @@ static const char MAGIC[4] = {'U', 'X', 'P', 'T'};
 static const char NAME[]   = "ucx_perftest";
 
 enum {
-    KEEPALIVE_IDLE  = 5, /* seconds; detects a lost host */
+    KEEPALIVE_IDLE  = 5, /* seconds without data until TCP probes the peer, to
+                          * detect a lost host */
+    /* Seconds between two probes, and number of probes without an answer */
     KEEPALIVE_EVERY = 2,
     KEEPALIVE_COUNT = 3,
 };

@@ -15,6 +15,8 @@ enum {
     CHANNEL_HEADER      = 12,
     CHANNEL_MAX_PAYLOAD = 4 << 20,
     CHANNEL_ERROR_MAX   = 256,
+    /* Milliseconds to wait for the peer's greeting, or for the payload of a
+     * frame */
     CHANNEL_HELLO_MS    = 10000,
 };
 
@@ -25,10 +27,11 @@ enum {
 enum channel_type {
     CHANNEL_HELLO = 1, /* both ways, first; the payload is the program's name */
     CHANNEL_TEST,      /* client: parameters, as text */
-    CHANNEL_INFO,      /* addresses of one side */
-    CHANNEL_SYNC,      /* both ways: ready; the client sends the number of
-                        * operations with it */
-    CHANNEL_RESULT,    /* result of the server: wrong messages, as text */
+    CHANNEL_INFO,      /* addresses and keys of one side */
+    CHANNEL_SYNC,      /* both ways: ready. The client sends the number of
+                        * operations and the kind of a pass with it */
+    CHANNEL_RESULT,    /* from the server: the number of wrong messages, as
+                        * text */
     CHANNEL_REFUSE,    /* this test is not possible; contains the reason */
     CHANNEL_FAIL,      /* the sender aborts; contains the reason */
     CHANNEL_END,       /* from the client: no more tests */
@@ -55,12 +58,14 @@ bool channel_send(struct channel *channel, enum channel_type type,
                   const void *data, size_t length);
 
 /* Receives a frame. While nothing arrives, calls idle(arg) repeatedly, or
- * sleeps if idle is NULL. */
+ * sleeps if `idle` is NULL. Returns false, after setting channel->error, if the
+ * connection fails or the frame is invalid. */
 bool channel_recv(struct channel *channel, struct channel_frame *frame,
                   void (*idle)(void *arg), void *arg);
 
-/* Return whether the peer has closed the connection, and whether there is data.
- * Each makes a system call. */
+/* channel_gone() returns whether the peer has closed the connection.
+ * channel_readable() returns whether data has arrived or the peer has closed
+ * the connection. Each makes a system call. */
 bool channel_gone(const struct channel *channel);
 bool channel_readable(const struct channel *channel);
 

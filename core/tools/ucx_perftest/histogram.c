@@ -30,8 +30,8 @@ uint64_t histogram_lower(unsigned bucket)
     return (octave == 0) ? sub : (HISTOGRAM_SUB + sub) << (octave - 1);
 }
 
-/* Interpolates in the bucket by rank, within the observed minimum and
- * maximum. */
+/* Interpolates within the bucket that contains the rank, and limits the result
+ * to the observed minimum and maximum. */
 double histogram_percentile(const struct histogram *histogram, double rank)
 {
     double wanted = histogram->total * rank / 100, seen = 0, value = 0;

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 enum {
+    /* There are 2^7 buckets for each doubling of the duration. */
     HISTOGRAM_SUB_BITS = 7,
     HISTOGRAM_SUB      = 1 << HISTOGRAM_SUB_BITS,
     /* Durations from 2^40 ticks (minutes) share the last bucket. */
@@ -15,6 +16,7 @@ enum {
     HISTOGRAM_BUCKETS  = HISTOGRAM_OCTAVES * HISTOGRAM_SUB,
 };
 
+/* Durations are in ticks of clock.h. */
 struct histogram {
     uint64_t total;
     uint64_t min;

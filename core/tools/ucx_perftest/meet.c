@@ -118,8 +118,8 @@ pid_t meet_fork(struct channel *channel)
         return -1;
     }
     if (pid == 0) {
-        /* compare afterwards: the parent may have exited before the call took
-         * effect */
+        /* The parent may have exited before prctl() took effect; the signal is
+         * not sent then */
         prctl(PR_SET_PDEATHSIG, SIGTERM);
         if (getppid() != parent) {
             _exit(1);

@@ -15,17 +15,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Kinds of parameters: the type of the member of struct params that a parameter
+ * sets. */
 enum kind {
     KIND_NAME,   /* a char[PARAMS_NAME_MAX] */
     KIND_NUMBER, /* a uint64_t */
     KIND_COUNT,  /* an unsigned */
     KIND_SIGNED, /* an int >= 0; -1 if not given */
     KIND_SIZES,
-    KIND_WORD,   /* an unsigned, from `words` */
-    KIND_MEMORY, /* two memory types */
+    KIND_WORD,   /* an unsigned, the value of one of `words` */
+    KIND_MEMORY, /* two memory types, of sent and of received messages */
     KIND_LAYOUT, /* one word for UCT; one or two for UCP */
     KIND_FLAG,
-    KIND_CHOICE, /* a flag: the second of two words sets it */
+    KIND_CHOICE, /* a bit of params.flags: the second of two words sets it */
 };
 
 struct param {

@@ -17,6 +17,7 @@ enum {
     PARAMS_ERROR_MAX   = 256,
 };
 
+/* Bits of params.flags. The table in params.c names the option of each bit. */
 enum params_flag {
     PARAMS_LOOPBACK              = 1 << 0,
     PARAMS_NO_RESPONDER_PROGRESS = 1 << 1,
@@ -24,7 +25,8 @@ enum params_flag {
     PARAMS_WILDCARD    = 1 << 3,
     PARAMS_PROBE       = 1 << 4,
     PARAMS_WAKEUP      = 1 << 5,
-    PARAMS_ERRORS      = 1 << 6, /* endpoints with error handling */
+    PARAMS_ERRORS      = 1 << 6, /* endpoints handle errors
+                                  * (UCP_ERR_HANDLING_MODE_PEER) */
     PARAMS_SLEEP       = 1 << 7,
     PARAMS_HANDLES     = 1 << 8, /* sends and receives pass memory handles */
     PARAMS_STREAM_DATA = 1 << 9, /* streams: receive without a copy
@@ -45,24 +47,27 @@ struct params {
     char test[PARAMS_NAME_MAX];
     char transport[PARAMS_NAME_MAX];
     char device[PARAMS_NAME_MAX];
+    /* Bytes of each buffer of a message, of which there are size_count */
     uint64_t sizes[PARAMS_MAX_SIZES];
     unsigned size_count;
-    uint64_t stride; /* 0: no gaps between the parts of a message */
+    uint64_t stride; /* distance in bytes between the starts of two buffers; 0:
+                      * no gaps */
     uint64_t iterations;
     uint64_t warmup;
-    uint64_t milliseconds; /* time limit, which reduces the iterations; 0:
-                            * none */
-    unsigned outstanding;  /* 0: default of the test */
+    uint64_t milliseconds; /* maximum time of the measurement, which reduces the
+                            * number of iterations; 0: no maximum */
+    unsigned outstanding;  /* operations in flight; 0: default of the test */
     unsigned threads;
     unsigned thread_mode; /* a ucs_thread_mode_t */
     unsigned layout;      /* an enum params_layout, of UCT */
-    int header;           /* size of the header of active messages; -1: the
-                           * API's default */
-    unsigned window;      /* unacknowledged active messages of UCT */
+    int header;           /* size of the header of active messages in bytes; -1:
+                           * not given (8 for UCT, no header for UCP) */
+    unsigned window;      /* maximum number of unacknowledged active messages of
+                           * UCT */
     unsigned async_mode;  /* a ucs_async_mode_t */
     unsigned send_memory; /* a ucs_memory_type_t */
     unsigned recv_memory;
-    unsigned flags; /* of enum params_flag */
+    unsigned flags; /* bits of enum params_flag */
 };
 
 void params_init(struct params *params);
@@ -86,9 +91,11 @@ size_t params_write(const struct params *params, char *text, size_t length);
 bool params_read(struct params *params, const char *text, size_t length,
                  char error[PARAMS_ERROR_MAX]);
 
-/* Return the length of one message in bytes, and its extent in memory if it has
- * several parts. */
+/* Returns the length of one message in bytes. */
 uint64_t params_size(const struct params *params);
+/* Returns the bytes of memory from the first to the last byte of a message.
+ * `iov`: the message has one buffer for each size; otherwise it is
+ * contiguous. */
 uint64_t params_extent(const struct params *params, bool iov);
 
 /* Parses a number with an optional suffix k, m or g. Returns false if it is

@@ -84,7 +84,7 @@ static bool read_file(struct plan *plan, const struct options *options,
                       char *error);
 
 /* Reads one line. Its first word is the test's name. Empty lines and lines that
- * begin with # are ignored. */
+ * begin with # are ignored. `depth` is the index of the batch file. */
 static bool read_line(struct plan *plan, const struct options *options,
                       unsigned depth, const struct plan_entry *base, char *line,
                       unsigned number, char *error)
@@ -110,8 +110,8 @@ static bool read_line(struct plan *plan, const struct options *options,
     return read_file(plan, options, depth + 1, &entry, error);
 }
 
-/* Reads a file. A nested file is read again for each line that refers to it,
- * because files are few and short. */
+/* Reads the batch file with the index `depth`. Each line is combined with each
+ * line of the next batch file, so the next file is read again for each line. */
 static bool read_file(struct plan *plan, const struct options *options,
                       unsigned depth, const struct plan_entry *base,
                       char *error)
@@ -173,8 +173,8 @@ static bool check(const struct plan *plan, char *error)
                          "-t");
             return false;
         }
-        /* A single test that cannot run is an error; among several, it is
-         * skipped. */
+        /* If the plan has only one test, and it cannot run, this is an error.
+         * One of several tests is skipped instead, when it is its turn. */
         if ((plan->count == 1) &&
             (tests_check(&plan->entries[i].params, reason) == NULL)) {
             snprintf(error, PARAMS_ERROR_MAX, "%s", reason);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The tests of a command line: one, or those of batch files, each with every
- * size of a sweep. */
+/* A plan is the list of tests of a command line: one test, or those of batch
+ * files, each with every size of a sweep (--sweep). */
 #ifndef PERFTEST_PLAN_H
 #define PERFTEST_PLAN_H
 

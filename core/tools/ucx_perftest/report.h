@@ -15,23 +15,32 @@ enum {
 
 /* Output settings of this process. */
 struct output {
-    bool final_only; /* -f */
-    bool numeric;    /* -N */
-    bool values;     /* -v */
-    bool extra;      /* -I */
+    bool final_only; /* -f: print only the final results */
+    bool numeric;    /* -N: separate thousands */
+    bool values;     /* -v: print values separated by commas */
+    bool extra;      /* -I: also print the transports that are used */
+    /* --histogram: print the number of operations by time */
     bool histogram;
-    bool table;           /* false: stdout is used for the contents of a file */
-    double rank;          /* -R */
+    bool table;           /* false: no table is printed, because the CSV or JSON
+                           * text goes to stdout */
+    double rank;          /* -R: percentile to show */
     const char *csv_path; /* NULL: no file; "-": stdout */
     const char *json_path;
+    /* Open CSV file; NULL: none */
     FILE *csv;
+    /* Results for the JSON file; NULL: none */
     json_t *results;
-    const char *files[OUTPUT_MAX_NAMES]; /* -b */
+    const char *files[OUTPUT_MAX_NAMES]; /* headings of the columns with the
+                                          * test's names: the batch files (-b),
+                                          * "size" with --sweep */
     unsigned file_count;
-    const char *label; /* heading of the columns with times */
+    const char *label; /* heading of the columns with times; NULL before the
+                        * first test */
 };
 
-/* The names of a test in batch files; empty for a test of the command line. */
+/* The names of a test: the first words of the lines of batch files that
+ * describe the test, and its size with --sweep. The count is 0 if there are
+ * none. */
 struct names {
     char text[OUTPUT_MAX_NAMES][OUTPUT_NAME_MAX];
     unsigned count;
@@ -42,9 +51,9 @@ struct result {
     const struct params *params;
     const struct names *names;
     unsigned outstanding;
-    unsigned messages;          /* per iteration */
+    unsigned messages;          /* number of messages in an iteration */
     struct figures figures;     /* of all threads together */
-    struct histogram histogram; /* ticks of an iteration */
+    struct histogram histogram; /* durations of iterations in ticks */
     uint64_t wrong;
     char transports[256];
 };
@@ -55,10 +64,12 @@ bool report_open(struct output *output);
 /* Closes the files. Returns false, after a message, if writing failed. */
 bool report_close(struct output *output);
 
-/* Prints the test that is about to run. */
+/* Prints the parameters of the test that is about to run. */
 void report_test(const struct perf_run *run);
+/* Prints the head of the table, as far as it differs from the last one. */
 void report_head(struct output *output, const struct perf_test *test,
                  const struct names *names);
+/* Prints a line with the results of a thread so far. */
 void report_progress(const struct output *output, const struct perf_run *run,
                      const struct perf_thread *thread);
 void report_result(struct output *output, const struct result *result);

@@ -98,8 +98,8 @@ void perf_check_bytes(struct perf_thread *thread, const void *memory,
     }
 }
 
-/* Returns the number of slots. Both sides compute the same number, so that they
- * reuse memory at the same time. */
+/* Returns the number of buffers. It depends on parameters that both sides
+ * share, so that both sides use the same buffer for a message. */
 unsigned perf_slots(const struct perf_run *run, size_t extent)
 {
     size_t fit = PERF_CHECK_MEMORY / ((extent > 0) ? extent : 1);
@@ -150,7 +150,8 @@ void run_close(struct perf_run *run)
     run->threads = NULL;
 }
 
-/* Concatenates the descriptions, each preceded by its length. */
+/* Concatenates the descriptions of all threads, each preceded by its length in
+ * 4 bytes, little-endian. */
 char *run_describe(struct perf_run *run, size_t *length_p)
 {
     char *all   = NULL, *one, *grown;
@@ -290,8 +291,8 @@ static void on_second(struct meter *meter)
     pthread_mutex_unlock(&run->lock);
 }
 
-/* Starts the threads. If a thread cannot be created, the created threads must
- * not wait for it at the barrier. */
+/* Starts the threads. If a thread cannot be created, exits, because the threads
+ * that exist wait for it at the barrier. */
 static void start_threads(struct perf_run *run)
 {
     unsigned i;

@@ -20,6 +20,7 @@
 #include <string.h>
 
 enum {
+    /* Operations of the first pass, which determines the rate for --time */
     TRIAL_COUNT = 8,
     LEAST_COUNT = 16, /* minimum number of operations, even if they take longer
                        * than the time that --time allows */
@@ -201,8 +202,8 @@ static void gather(const struct perf_run *run, const struct output *output,
         result, histogram_percentile(&result->histogram, output->rank));
 }
 
-/* Closes the endpoints. After that, each side only needs the progress of the
- * peer. */
+/* Closes the endpoints, and waits until the peer has closed its endpoints, too.
+ * Makes progress while it waits, because the peer may need it to close. */
 static enum session_end part(struct perf_run *run, struct channel *channel)
 {
     struct channel_frame frame;

@@ -20,8 +20,8 @@ enum session_end session_test(struct channel *channel, struct output *output,
 /* Called by the client after the last test. */
 void session_end(struct channel *channel);
 
-/* Serves tests until the client ends the session. `visible`: prints the
- * tests. */
+/* Serves tests until the client ends the session. `visible`: prints the tests
+ * and the errors. */
 enum session_end session_serve(struct channel *channel, bool visible);
 
 #endif

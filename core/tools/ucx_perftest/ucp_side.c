@@ -336,7 +336,8 @@ out:
     return text;
 }
 
-/* Reads a number and advances the pointer. */
+/* Reads a number and advances the pointer. Returns false if the data is too
+ * short. */
 static bool take(const char **data, size_t *length, uint64_t *number_p)
 {
     if (*length < sizeof(*number_p)) {
@@ -443,8 +444,8 @@ static void progress(struct perf_thread *thread)
     ucp_worker_progress(side->worker);
 }
 
-/* Closes the endpoints while polling, which detects a peer that has exited.
- * Does not wait for a message of the peer. */
+/* Closes the endpoint. Polls even with -E sleep, because a loop that polls also
+ * notices that the peer has exited. */
 static void disconnect(struct perf_thread *thread)
 {
     struct ucp_side *side = thread->side;

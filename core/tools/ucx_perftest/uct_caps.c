@@ -5,7 +5,8 @@
 
 #include <stdio.h>
 
-/* Limits of a class of operations for each layout; 0 bytes: unsupported. */
+/* Limits in bytes of active messages, put or get, for each layout (-D); 0: the
+ * transport does not support the layout. */
 struct limits {
     size_t most[4]; /* by enum params_layout */
     size_t min_zcopy;

@@ -29,8 +29,8 @@ static bool domain_has(uct_md_h md, const struct params *params)
     return found;
 }
 
-/* Searches the transport in the domains of a component. If it is found, the
- * domain stays open. */
+/* Searches the transport in the domains of a component. If it is found, its
+ * domain stays open in side->md. */
 static bool open_of(struct uct_side *side, uct_component_h component,
                     const struct params *params)
 {
@@ -115,9 +115,9 @@ static ucs_status_t open_worker(struct perf_run *run, struct uct_side *side)
     return UCS_OK;
 }
 
-/* Stores the failure of the endpoint, which functions that wait return. It is
- * not reported here, because at the end the peer closes its endpoint, which is
- * no error. */
+/* Stores the error of the endpoint, which functions that wait return. Does not
+ * report it: at the end of a test the peer closes its endpoint, which is no
+ * error. */
 static ucs_status_t on_error(void *arg, uct_ep_h ep, ucs_status_t status)
 {
     struct uct_side *side = arg;
@@ -169,8 +169,8 @@ ucs_status_t uct_open_iface(struct perf_run *run, struct uct_side *side)
     }
     uct_iface_progress_enable(side->iface,
                               UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
-    /* a transport that connects endpoints needs an endpoint before the
-     * addresses are exchanged */
+    /* a transport that connects endpoints to endpoints needs its endpoint
+     * before the addresses are exchanged */
     if (!(side->attr.cap.flags & UCT_IFACE_FLAG_CONNECT_TO_IFACE)) {
         ep_params.iface = side->iface;
         status          = uct_ep_create(&ep_params, &side->ep);
@@ -182,8 +182,8 @@ ucs_status_t uct_open_iface(struct perf_run *run, struct uct_side *side)
     return UCS_OK;
 }
 
-/* Registers the memory, unless the allocation has registered it or the domain
- * cannot. */
+/* Registers the memory, unless it was registered when it was allocated, or the
+ * domain does not register memory. */
 static ucs_status_t have_handle(struct perf_run *run, struct uct_side *side,
                                 struct uct_area *area, unsigned flags)
 {

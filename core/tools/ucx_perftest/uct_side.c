@@ -77,8 +77,8 @@ ucs_status_t uct_side_fill(struct uct_side *side, uint64_t number)
     return status;
 }
 
-/* Flushes the endpoint. UCX 1.15 and later distinguish local and remote
- * completion. */
+/* Waits until all operations of the endpoint are complete; puts also at the
+ * peer. UCX before 1.15 has no UCT_FLUSH_FLAG_REMOTE. */
 ucs_status_t uct_side_flush(struct uct_side *side)
 {
     unsigned flags = 0;
@@ -355,8 +355,8 @@ static void disconnect(struct perf_thread *thread)
     }
 }
 
-/* Closes the endpoint and its resources. The peer must have stopped using its
- * endpoint before. */
+/* Closes the endpoint and its resources. Both sides have exchanged SYNC frames
+ * before, so the peer has no operation in flight. */
 static void close_side(struct uct_side *side)
 {
     if (side->ep != NULL) {

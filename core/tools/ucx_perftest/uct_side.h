@@ -11,6 +11,7 @@
 enum {
     UCT_SIDE_STEPS  = 1 << 16, /* calls of progress between checks of the
                                 * peer */
+    /* Ids of active messages: of measured messages, and of acknowledgements */
     UCT_SIDE_AM     = 1,
     UCT_SIDE_AM_ACK = 2,
     UCT_SIDE_HEADER = 8, /* size of the header of short active messages */
@@ -30,8 +31,10 @@ enum {
 /* Memory of messages, or memory that peers access. */
 struct uct_area {
     uct_allocated_memory_t allocated;
+    /* Whether `allocated` is valid */
     bool have;
-    bool registered; /* registered by this program */
+    bool registered; /* `handle` was registered by this program, and not by the
+                      * allocation */
     uct_mem_h handle;
     char *memory;
 };
@@ -43,25 +46,34 @@ struct uct_side {
     struct perf_thread *thread;
     bool checks;
     unsigned steps;
+    /* Length of a message in bytes */
     size_t size;
     size_t header;   /* bytes at the start of a message that are passed as its
                       * header */
     unsigned window; /* maximum number of unacknowledged active messages */
+    /* Maximum number of outstanding operations */
     unsigned outstanding;
-    unsigned slots;              /* number of messages for which the memory has
-                                  * space */
-    size_t extent;               /* distance between slots */
-    uct_completion_t completion; /* count: outstanding operations plus 1 */
-    uint64_t arrived;            /* active messages, of all passes */
-    uint64_t acknowledged;       /* sent messages that the peer has
+    unsigned slots;              /* number of buffers, which messages use in
+                                  * turn */
+    size_t extent;               /* distance in bytes between two buffers */
+    uct_completion_t completion; /* count: outstanding operations plus 1;
+                                  * status: first error of an operation or of
+                                  * the endpoint */
+    uint64_t arrived;            /* number of received active messages, in all
+                                  * passes */
+    uint64_t acknowledged;       /* number of sent messages that the peer has
                                   * acknowledged */
-    uint64_t answered;           /* received messages that this side has
-                                  * acknowledged */
-    uint64_t word;               /* expected value of the remote word */
+    uint64_t answered;           /* number of received messages that this side
+                                  * has acknowledged */
+    uint64_t word;               /* expected value of the word of the peer that
+                                  * atomics change */
+    /* Address of the peer's `recv` memory */
     uint64_t remote;
     uct_rkey_bundle_t rkey;
     bool have_rkey;
+    /* Local memory of operations */
     struct uct_area send;
+    /* Memory that the peer accesses */
     struct uct_area recv;
     uct_component_h component;
     uct_component_h *components;
@@ -71,7 +83,8 @@ struct uct_side {
     uct_iface_attr_t attr;
 };
 
-/* One step of a loop that waits: makes progress. Hot path. */
+/* One step of a loop that waits: makes progress. The loop ends if this returns
+ * an error. Hot path. */
 PERF_INLINE ucs_status_t uct_side_step(struct uct_side *side)
 {
     uct_worker_progress(side->worker);
@@ -95,10 +108,13 @@ PERF_INLINE ucs_status_t uct_side_wait(struct uct_side *side, unsigned pending)
     return UCS_OK;
 }
 
-/* Repeats an operation until there are send resources. The operation returns
- * UCS_OK, or UCS_INPROGRESS if it will call the completion. */
+/* Works on message `number`. An operation that is passed to uct_side_try()
+ * returns UCS_OK, UCS_INPROGRESS if it will call side->completion, or
+ * UCS_ERR_NO_RESOURCE. */
 typedef ucs_status_t (*uct_operate_t)(struct uct_side *side, uint64_t number);
 
+/* Starts an operation. Makes progress and repeats the operation while there are
+ * no send resources. Counts the operation if it is outstanding. */
 PERF_INLINE ucs_status_t uct_side_try(struct uct_side *side,
                                       uct_operate_t operate, uint64_t number)
 {
@@ -123,7 +139,7 @@ PERF_INLINE ucs_status_t uct_side_try(struct uct_side *side,
     }
 }
 
-/* Return the memory of message `number`, and the remote address for it. */
+/* Returns the local buffer of message `number`. */
 PERF_INLINE char *uct_side_memory(struct uct_side *side, uint64_t number)
 {
     return side->send.memory + (perf_unlikely(side->checks) ?
@@ -131,6 +147,7 @@ PERF_INLINE char *uct_side_memory(struct uct_side *side, uint64_t number)
                                     0);
 }
 
+/* Returns the address of the peer's buffer for message `number`. */
 PERF_INLINE uint64_t uct_side_remote(struct uct_side *side, uint64_t number)
 {
     return side->remote + (perf_unlikely(side->checks) ?
@@ -149,9 +166,9 @@ struct uct_packed {
 
 size_t uct_side_pack(void *dest, void *arg);
 
-/* Ping-pong: one side sends first, then waits for the message of the peer.
- * `wait` returns when message `number` has arrived; `send` prepares it and
- * calls `operate`. */
+/* Ping-pong: the client sends first, then waits for the message of the peer;
+ * the server waits first. `wait` returns when message `number` has arrived;
+ * `send` prepares the message and passes `operate` to uct_side_try(). */
 PERF_INLINE ucs_status_t
 uct_side_turns(struct perf_thread *thread, uint64_t count, uct_operate_t wait,
                ucs_status_t (*send)(struct uct_side *side, uint64_t number,
@@ -182,8 +199,9 @@ uct_side_turns(struct perf_thread *thread, uint64_t count, uct_operate_t wait,
     return uct_side_flush(side);
 }
 
-/* If contents are checked: writes the message's contents into its buffer. At
- * the first slot, waits until all slots are free. */
+/* Writes the contents of message `number` into its buffer; called if contents
+ * are checked. Before it reuses the first of the buffers, waits until all
+ * operations are complete. */
 ucs_status_t uct_side_fill(struct uct_side *side, uint64_t number);
 
 /* uct_open.c */

@@ -23,9 +23,11 @@
     UCX_PLUGIN_ABI(UCX_PLUGIN_ABI_MAJOR, UCX_PLUGIN_ABI_MINOR)
 
 /**
- * True if the table `_t`, filled by the other side, is large enough to hold the
- * member `_m`. Every table begins with `size_t size`, which its writer sets to
- * sizeof the table in its own headers. Do not read anything beyond that size.
+ * True if the table `_t` contains the member `_m`. A table comes from the core
+ * or from a plugin, which may be built with older headers than its reader.
+ * Every table begins with `size_t size`, which its writer sets to sizeof the
+ * table in the writer's headers. A reader must not access a member for which
+ * this macro returns false.
  */
 #define UCX_TABLE_HAS(_t, _m) \
     ((_t)->size >= offsetof(__typeof__(*(_t)), _m) + sizeof((_t)->_m))

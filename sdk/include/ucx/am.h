@@ -10,15 +10,15 @@
 UCX_BEGIN_DECLS
 
 /**
- * Calls the handler of one message. `id` comes from a peer: the caller has
- * checked that it is below UCT_AM_ID_MAX. Called from progress, by the worker's
- * thread. Hot path.
+ * Calls the handler that the user has set for one message, and returns its
+ * status. `id` comes from a peer: the caller has checked that it is below
+ * UCT_AM_ID_MAX. Called from progress, by the worker's thread. Hot path.
  *
- * UCT_CB_PARAM_FLAG_DESC in `flags`: the data is in a buffer that the receiver
- * may keep. A receiver that keeps the buffer returns UCS_INPROGRESS, and owns
- * the buffer until it releases it. The rx_headroom bytes with which the
- * interface was opened precede the data; one word, set by ucx_recv_desc_set(),
- * precedes the headroom.
+ * UCT_CB_PARAM_FLAG_DESC in `flags`: the handler may keep the buffer that
+ * contains `data`. A handler that keeps the buffer returns UCS_INPROGRESS, and
+ * owns the buffer until it calls uct_iface_release_desc. The rx_headroom bytes
+ * with which the interface was opened precede the data; one word, set by
+ * ucx_recv_desc_set(), precedes the headroom.
  */
 static inline ucs_status_t ucx_iface_deliver_am(uct_iface_t *iface, uint8_t id,
                                                 void *data, unsigned length,
@@ -29,14 +29,17 @@ static inline ucs_status_t ucx_iface_deliver_am(uct_iface_t *iface, uint8_t id,
     return slot->cb(slot->arg, data, length, flags);
 }
 
-/** Releases buffers that a receiver kept. */
+/** The owner of receive buffers, usually a part of a plugin's interface. Its
+ *  release() is called when a handler releases a buffer that it kept. */
 typedef struct ucx_recv_desc_owner {
-    /** Takes the buffer back. Worker's thread, possibly inside a handler; must
-     *  not block. `desc` is invalid after the call. */
+    /** Frees or reuses the buffer. `self` is the owner that ucx_recv_desc_set()
+     *  stored. Called by the worker's thread, possibly inside a handler; must
+     *  not block. The user does not access `desc` after the call. */
     void (*release)(struct ucx_recv_desc_owner *self, void *desc);
 } ucx_recv_desc_owner_t;
 
-/** `desc` is the start of the headroom; the word before it stores the owner. */
+/** Stores the owner of a buffer in the word before `desc`, which is the start
+ *  of the headroom. The interface calls it before it delivers the buffer. */
 static inline void ucx_recv_desc_set(void *desc, ucx_recv_desc_owner_t *owner)
 {
     ((ucx_recv_desc_owner_t **)desc)[-1] = owner;

@@ -31,7 +31,7 @@ struct uct_listener {
 };
 typedef struct uct_listener uct_listener_t;
 
-/** Arguments of open; valid during the call only. */
+/** Arguments of ucx_cm_ops::open; valid during the call only. */
 typedef struct ucx_cm_open_args {
     size_t size;
     uct_cm_t head;      /**< For ucx_cm_init() */
@@ -57,8 +57,8 @@ static inline void ucx_cm_ep_init(uct_ep_t *ep, uct_cm_t *cm)
 struct ucx_cm_ops {
     size_t size;
 
-    /** Opens a manager for the worker in args->head. `close` frees it. An error
-     *  means that the worker has no such manager. */
+    /** Opens a manager for the worker args->head.worker. `close` frees it.
+     *  After an error, this worker has no such manager. */
     ucs_status_t (*open)(const ucx_component_t *component,
                          const ucx_cm_open_args_t *args, uct_cm_h *cm_p);
     /** Frees the manager. The core destroys its listeners and endpoints
@@ -86,13 +86,13 @@ struct ucx_cm_ops {
     ucs_status_t (*listener_query)(uct_listener_h listener,
                                    uct_listener_attr_t *attr);
 
-    /** Implements uct_ep_create with UCT_EP_PARAM_FIELD_CM: a client's
-     * endpoint, for a socket address, or a server's, for a connection request.
-     * Another manager of the component may have received the request, and the
-     * thread of its worker may run at the same time; the core only prevents
-     * that the listener is destroyed during the call. The call consumes the
-     * request even if it fails. A failure after the call is reported once, by a
-     * callback. */
+    /** Implements uct_ep_create with UCT_EP_PARAM_FIELD_CM: creates a client's
+     * endpoint, which connects to a socket address, or a server's endpoint,
+     * which accepts a connection request. The request may have arrived at
+     * another manager of the component, and the thread of that manager's worker
+     * may run at the same time. The core only ensures that the listener is not
+     * destroyed during the call. The call consumes the request even if it
+     * fails. A failure after the call is reported once, by a callback. */
     ucs_status_t (*ep_create)(uct_cm_h cm, const uct_ep_params_t *params,
                               uct_ep_h *ep_p);
 

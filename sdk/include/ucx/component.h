@@ -51,27 +51,30 @@ static inline void ucx_md_init(uct_md_t *md, const ucx_md_open_args_t *args)
 typedef struct ucx_md_attr {
     size_t size;
     uint64_t flags;     /**< UCT_MD_FLAG_* */
-    uint64_t max_alloc; /**< Bytes; 0: the domain cannot
-                                      *   allocate */
-    uint64_t max_reg;   /**< Bytes; 0: the domain cannot
-                                      *   register */
-    /** Memory types that can be registered, a bit mask: bit n is the value n of
-     * ucs_memory_type_t. So are the other masks of memory types */
+    uint64_t max_alloc; /**< Longest allocation in bytes; 0: the domain cannot
+                         *   allocate */
+    uint64_t max_reg;   /**< Longest registration in bytes; 0: the domain cannot
+                         *   register */
+    /** Memory types that can be registered. In this and all other masks of
+     * memory types, bit n is the value n of ucs_memory_type_t. */
     uint64_t reg_mem_types;
-    uint64_t reg_nonblock_mem_types; /**< Types registered without pinning */
-    uint64_t cache_mem_types;        /**< Types for which a registration cache
-                                      *   saves time */
+    uint64_t reg_nonblock_mem_types; /**< Types that are registered without
+                                      *   pinning their pages */
+    uint64_t cache_mem_types;        /**< Types whose registrations are worth
+                                      *   keeping in a registration cache */
     uint64_t detect_mem_types;       /**< Types that mem_query detects */
     uint64_t alloc_mem_types;
     uint64_t access_mem_types;        /**< The device accesses these without
                                        *   registration */
     uint64_t dmabuf_mem_types;        /**< Types that mem_query can export as a
                                        *   dmabuf */
-    ucs_linear_func_t reg_cost;       /**< Seconds, as a function of bytes */
-    size_t rkey_packed_size;          /**< Bytes that mkey_pack writes */
+    ucs_linear_func_t reg_cost;       /**< Seconds that a registration takes, as
+                                       *   a function of its bytes */
+    size_t rkey_packed_size;          /**< Bytes of a key from mkey_pack */
     size_t exported_mkey_packed_size; /**< Bytes of a key from mkey_pack with
                                        *   UCX_MKEY_PACK_EXPORT */
-    size_t reg_alignment;             /**< A power of two */
+    size_t reg_alignment;             /**< Alignment of registered ranges in
+                                       *   bytes: 0 or a power of two */
     uint64_t global_id;               /**< Same value for domains of the
                                        *   same device; 0: unknown */
     ucs_cpu_set_t local_cpus;         /**< Processors close to the device */
@@ -81,8 +84,10 @@ typedef struct ucx_md_attr {
 typedef struct ucx_mem_alloc_params {
     size_t size;
     unsigned flags; /**< UCT_MD_MEM_FLAG_*, UCT_MD_MEM_ACCESS_* */
+    /** Type of the memory to allocate */
     ucs_memory_type_t mem_type;
-    ucs_sys_device_t sys_dev; /**< UCS_SYS_DEVICE_ID_UNKNOWN: any */
+    ucs_sys_device_t sys_dev; /**< Device whose memory to allocate;
+                               *   UCS_SYS_DEVICE_ID_UNKNOWN: any */
     const char *name;         /**< For tools and leak reports; may be NULL */
     uint64_t secret;          /**< See ucx_mem_reg_params_t */
 } ucx_mem_alloc_params_t;
@@ -91,11 +96,15 @@ typedef struct ucx_mem_alloc_params {
 typedef struct ucx_mem_reg_params {
     size_t size;
     unsigned flags; /**< UCT_MD_MEM_FLAG_*, UCT_MD_MEM_ACCESS_* */
-    int dmabuf_fd;  /**< File descriptor; -1: the range is given by `address` */
+    /** File descriptor of a dmabuf that contains the memory to register; -1:
+     *  only `address` of mem_reg describes the memory */
+    int dmabuf_fd;
+    /** Offset of the memory in the dmabuf */
     size_t dmabuf_offset;
     uint64_t secret; /**< Random number that replaces the domain's own secret in
-                      *   the keys. Only processes that may access the memory
-                      *   receive it. A sender of keys of several domains sends
+                      *   the keys. A peer that presents the secret in a key may
+                      *   access the memory, so only those processes receive it
+                      *   that may. A sender of keys of several domains sends
                       *   the number once for all. Little-endian in packed keys.
                       *   0: the domain uses its own secret */
 } ucx_mem_reg_params_t;
@@ -104,12 +113,13 @@ typedef struct ucx_mem_reg_params {
 typedef struct ucx_mem_dereg_params {
     size_t size;
     unsigned flags;         /**< UCX_MEM_DEREG_INVALIDATE */
-    uct_completion_t *comp; /**< With INVALIDATE: called when no peer can
-                             *   access the memory any more */
+    uct_completion_t *comp; /**< With UCX_MEM_DEREG_INVALIDATE: called when no
+                             *   peer can access the memory any more */
 } ucx_mem_dereg_params_t;
 
 enum {
-    /** Peers that hold the key lose access before `comp` is called. */
+    /** mem_dereg: peers that hold a key of the memory lose access before `comp`
+     *  is called. */
     UCX_MEM_DEREG_INVALIDATE = 1u << 0,
 };
 
@@ -117,16 +127,19 @@ enum {
     /** mkey_pack: writes a key that another process or device passes to
      *  mem_attach, not to rkey_unpack */
     UCX_MKEY_PACK_EXPORT     = 1u << 0,
-    /** mkey_pack: this key can be invalidated without invalidating others */
+    /** mkey_pack: this key can be invalidated without invalidating other
+     *  keys */
     UCX_MKEY_PACK_INVALIDATE = 1u << 1,
 };
 
-/** Result of mem_query. The domain does not write members whose value it cannot
- *  determine. */
+/** Result of mem_query. Before the call, the core sets the types and devices to
+ *  "unknown", and the range to the queried one. The domain does not write
+ *  members whose value it cannot determine. */
 typedef struct ucx_mem_attr {
     size_t size;
     ucs_memory_type_t mem_type;
     ucs_sys_device_t sys_dev;
+    /** Start and length of the allocation that contains the queried memory */
     void *base_address;
     size_t alloc_length;
     int dmabuf_fd; /**< The caller closes it; -1: not exported */
@@ -160,9 +173,9 @@ struct ucx_md_ops {
      * An error fails the opening of the domain. */
     ucs_status_t (*query)(uct_md_h md, ucx_md_attr_t *attr);
 
-    /** Allocates and registers at least *length bytes; at *address if it is not
-     *  NULL and UCT_MD_MEM_FLAG_FIXED is set. Stores the actual address, length
-     *  and handle. The memory belongs to the domain until mem_free.
+    /** Allocates and registers at least *length bytes; at *address, if *address
+     *  is not NULL and UCT_MD_MEM_FLAG_FIXED is set. Stores the actual address,
+     *  length and handle. The memory belongs to the domain until mem_free.
      *  UCS_ERR_NO_MEMORY: out of memory; UCS_ERR_UNSUPPORTED: type or flags not
      *  supported. */
     ucs_status_t (*mem_alloc)(uct_md_h md, size_t *length, void **address,
@@ -189,26 +202,28 @@ struct ucx_md_ops {
                               const ucx_mem_dereg_params_t *params);
 
     /** Detects type, device and range of memory. UCS_ERR_INVALID_ADDR: the
-     *  memory is of none of this domain's types. */
+     *  memory is of none of the types in detect_mem_types. */
     ucs_status_t (*mem_query)(uct_md_h md, const void *address, size_t length,
                               ucx_mem_attr_t *attr);
 
-    /** Writes rkey_packed_size (or exported_mkey_packed_size) bytes that let a
-     * peer access [address, +length) of the registration, or all of it if
-     * address is NULL. The bytes have an explicit byte order and contain no
-     * local pointers, so that they can be sent. `flags`: UCX_MKEY_PACK_*;
+    /** Writes a key of rkey_packed_size bytes (of exported_mkey_packed_size
+     * bytes with UCX_MKEY_PACK_EXPORT). The key lets a peer access [address,
+     * +length) of the registration; if `address` is NULL, the whole
+     * registration. The bytes have an explicit byte order and contain no local
+     * pointers, so that they can be sent. `flags`: UCX_MKEY_PACK_*;
      * UCS_ERR_UNSUPPORTED if it contains a flag that the domain does not
      * support. */
     ucs_status_t (*mkey_pack)(uct_md_h md, uct_mem_h memh, void *address,
                               size_t length, unsigned flags, void *buffer);
 
-    /** Attaches memory that another process exported; mem_dereg releases it.
-     *  The bytes come from a peer: check them before use. A bad key is
-     *  UCS_ERR_INVALID_PARAM. */
+    /** Attaches memory that another process exported by mkey_pack with
+     *  UCX_MKEY_PACK_EXPORT; mem_dereg releases it. The bytes come from a peer:
+     *  check them before use. UCS_ERR_INVALID_PARAM: the key is not valid. */
     ucs_status_t (*mem_attach)(uct_md_h md, const void *buffer, size_t length,
                                uct_mem_h *memh_p);
 
-    /** Non-zero if the process can listen on, or connect to, the address. */
+    /** Returns non-zero if the process can listen on the address, or connect to
+     *  it, as `mode` states. */
     int (*is_sockaddr_accessible)(uct_md_h md, const ucs_sock_addr_t *sockaddr,
                                   uct_sockaddr_accessibility_t mode);
 };
@@ -223,9 +238,9 @@ struct ucx_component {
     const char *name; /**< Shorter than UCT_COMPONENT_NAME_MAX, unique */
     uint64_t flags;   /**< UCT_COMPONENT_FLAG_* */
 
-    /** Variables of the memory domain and of the connection manager, whose
-     *  options md_open and the manager's open receive. NULL: the component has
-     *  no variables. */
+    /** Variables of the memory domain, whose values md_open receives in
+     *  args->config, and of the connection manager, whose values
+     *  ucx_cm_ops::open receives. NULL: there are no variables. */
     const ucx_config_table_t *md_config;
     const ucx_config_table_t *cm_config;
 
@@ -262,8 +277,8 @@ struct ucx_component {
      *  key any more. */
     ucs_status_t (*rkey_release)(const ucx_component_t *component,
                                  uct_rkey_t rkey, void *handle);
-    /** Orders two keys: stores a number below, equal to or above 0 in
-     *  *result. */
+    /** Orders two keys: stores a number below, equal to or above 0 in *result
+     *  if `a` is less than, equal to or greater than `b`. */
     ucs_status_t (*rkey_compare)(const ucx_component_t *component, uct_rkey_t a,
                                  uct_rkey_t b, int *result);
 
@@ -273,12 +288,12 @@ struct ucx_component {
     /** The connection manager, or NULL. See <ucx/cm.h>. */
     const ucx_cm_ops_t *cm_ops;
 
-    /** Checks whether this process can use the component. It may start drivers
-     *  and devices; query_md_resources and md_open postpone a slow start to the
-     *  first use. Only tools call it, from any thread. An error means that the
-     *  component cannot be used; `reason` receives a text of at most
-     *  `reason_size` bytes that says why and what to do. Default: UCS_OK. Since
-     *  1.1 */
+    /** Checks whether this process can use the component. For this it may start
+     *  drivers and devices, even if that is slow; query_md_resources and
+     *  md_open do not, and leave a slow start to the first use. Only tools call
+     *  it, from any thread. An error means that the component cannot be used;
+     *  `reason` receives a text of at most `reason_size` bytes that says why
+     *  and what to do. Default: UCS_OK. Since 1.1 */
     ucs_status_t (*inspect)(const ucx_component_t *component, char *reason,
                             size_t reason_size);
 };

@@ -24,15 +24,17 @@ typedef enum {
     UCX_CONFIG_ON_OFF_AUTO, /**< [int] a ucs_on_off_auto_value_t */
     UCX_CONFIG_STRING,      /**< [char*] owned by the options */
     UCX_CONFIG_ENUM,        /**< [unsigned] an index into `values` */
-    UCX_CONFIG_BITMAP,      /**< [unsigned] bits by index into `values` */
+    UCX_CONFIG_BITMAP,      /**< [unsigned] bit i: values[i] is given */
     UCX_CONFIG_MEMUNITS,    /**< [size_t] bytes: 4k, 1m; inf = SIZE_MAX, auto =
                              *   SIZE_MAX - 1, both allowed even outside the
                              *   range */
     UCX_CONFIG_TIME,        /**< [double] seconds: 10us, 5ms, 2s, inf;
                                 auto is negative */
     UCX_CONFIG_BANDWIDTH,   /**< [double] bytes per second: 100MBps, auto = 0 */
-    UCX_CONFIG_STRING_LIST, /**< [ucs_config_names_array_t] comma-separated */
-    UCX_CONFIG_ALLOW_LIST,  /**< [ucs_config_allow_list_t] with a leading ^ */
+    UCX_CONFIG_STRING_LIST, /**< [ucs_config_names_array_t] words, separated by
+                             *   commas */
+    UCX_CONFIG_ALLOW_LIST,  /**< [ucs_config_allow_list_t] words, separated by
+                             *   commas; after a leading ^, words to exclude */
 } ucx_config_type_t;
 
 /** Properties of a variable, as bits. */
@@ -43,8 +45,8 @@ typedef enum {
     UCX_CONFIG_FLAG_PATH = 1u << 0,
 } ucx_config_flags_t;
 
-/** One variable. The table stores the length of a field (field_size), so that a
- *  newer minor version can append members. */
+/** One variable. Readers step through `fields` of the table by its field_size,
+ *  so that a newer minor version can append members. */
 typedef struct ucx_config_field {
     const char *name; /**< Without UCX_ and without the table's
                        *   prefix */
@@ -65,7 +67,7 @@ typedef struct ucx_config_field {
 struct ucx_config_table {
     size_t size;         /**< sizeof(ucx_config_table_t) */
     const char *prefix;  /**< e.g. "TCP_" for UCX_TCP_* */
-    size_t options_size; /**< sizeof the options structure */
+    size_t options_size; /**< sizeof the structure of the options */
     size_t field_size;   /**< sizeof(ucx_config_field_t) */
     const ucx_config_field_t *fields;
     unsigned num_fields;

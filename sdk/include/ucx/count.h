@@ -27,9 +27,9 @@ UCX_BEGIN_DECLS
 
 /**
  * Completes an operation that has returned UCS_INPROGRESS: stores the first
- * error in the completion, and calls the completion if this was its last
- * operation. `comp` may be NULL. Call it from progress, in the worker's thread.
- * The callback may free `comp`.
+ * error in the completion, decrements the completion's count of operations, and
+ * calls the completion if the count is 0. `comp` may be NULL. Call it from
+ * progress, in the worker's thread. The callback may free `comp`.
  */
 static inline void ucx_complete(uct_completion_t *comp, ucs_status_t status)
 {
@@ -52,7 +52,8 @@ typedef struct ucx_count {
                              *   callback */
 } ucx_count_t;
 
-/** Called when all parts have ended. */
+/** Completion callback of the parts. Called if the last part ends after
+ *  ucx_count_close(). */
 static inline void ucx_count_end(uct_completion_t *super)
 {
     ucx_count_t *count     = (ucx_count_t *)super;
@@ -63,8 +64,9 @@ static inline void ucx_count_end(uct_completion_t *super)
     ucx_complete(comp, status);
 }
 
-/** Begins an operation without parts. Returns NULL if out of memory. The object
- *  is freed when it is closed and its last part has ended. */
+/** Begins an operation that has no parts yet; `comp` is the user's completion.
+ *  Returns NULL if out of memory. The object is freed when it is closed and its
+ *  last part has ended. */
 static inline ucx_count_t *ucx_count_create(uct_completion_t *comp)
 {
     ucx_count_t *count = (ucx_count_t *)malloc(sizeof(*count));
@@ -80,15 +82,16 @@ static inline ucx_count_t *ucx_count_create(uct_completion_t *comp)
     return count;
 }
 
-/** Adds a part; returns its completion. ucx_count_result() follows. */
+/** Adds a part. Returns the completion to pass to the call that starts the
+ *  part; pass the status of that call to ucx_count_result(). */
 static inline uct_completion_t *ucx_count_add(ucx_count_t *count)
 {
     ++count->super.count;
     return &count->super;
 }
 
-/** Records the status with which a part started. After UCS_INPROGRESS,
- *  ucx_complete() is called for the part's completion, or was called already.
+/** Records the status with which a part started. UCS_INPROGRESS: the part ends
+ *  by ucx_complete() for its completion, called before or after this function.
  *  After another status the part has ended. */
 static inline void ucx_count_result(ucx_count_t *count, ucs_status_t status)
 {
@@ -101,10 +104,10 @@ static inline void ucx_count_result(ucx_count_t *count, ucs_status_t status)
 }
 
 /**
- * Call it when all parts have been started. Returns the operation's status for
- * the user. UCS_INPROGRESS: the user's completion is called when the last part
- * ends. UCS_OK or an error: it is not called. After an error, parts that have
- * been started may end later.
+ * Ends the addition of parts: call it when all parts have been started. Returns
+ * the operation's status for the user. UCS_INPROGRESS: the user's completion is
+ * called when the last part ends. UCS_OK or an error: the user's completion is
+ * not called. After an error, parts that have been started may end later.
  */
 static inline ucs_status_t ucx_count_close(ucx_count_t *count)
 {
@@ -122,7 +125,7 @@ static inline ucs_status_t ucx_count_close(ucx_count_t *count)
 }
 
 /** Ends a part for which ucx_complete() will not be called, for example because
- *  its interface is closed. The user's completion is not called then. */
+ *  its interface is closed. The user's completion is then never called. */
 static inline void ucx_count_drop(uct_completion_t *part)
 {
     ((ucx_count_t *)part)->comp = NULL;

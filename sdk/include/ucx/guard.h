@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Mutual exclusion between the user's calls and the service thread of an
- * interface. The service thread does what must continue while the program
- * computes: acknowledgements, retransmission, keepalive. Each slot of the
- * interface and of its endpoints that accesses shared state begins with
- * UCX_EXCLUDE_SERVICE(); a handler of a timer or a descriptor does its work
- * between ucx_guard_try() and ucx_guard_give(), and calls no callback of a
- * user: the next progress calls them. Optional.
+ * interface. The user's calls are calls of the slots of the interface and its
+ * endpoints; the service thread runs the handlers of timers and descriptors.
+ * These do what must continue while the program computes: acknowledgements,
+ * retransmission, keepalive. Each slot that accesses shared state begins with
+ * UCX_EXCLUDE_SERVICE(). A handler does its work between ucx_guard_try() and
+ * ucx_guard_give(), and calls no callback of a user: the next progress calls
+ * them. Optional.
  *
  * A call of the user costs a few instructions: it executes no fence and no
  * atomic read-modify-write. The service thread executes the expensive barrier
@@ -37,11 +38,14 @@ typedef struct ucx_guard {
     unsigned depth; /**< Number of nested calls of the user that are running */
     unsigned taken; /**< The service thread has the guard, or tries to take
                      *   it */
-    int ordered;    /**< The user's accesses are sequentially consistent */
+    int ordered;    /**< Non-zero: membarrier is not used; instead, the user's
+                     *   calls access `depth` and `taken` with sequential
+                     *   consistency */
 } ucx_guard_t;
 
-/** The thread sanitizer does not support membarrier, so the user's calls use
- * sequentially consistent accesses there. */
+/** Registers the process for membarrier. Without membarrier (an old kernel, or
+ * the thread sanitizer, which does not support it) the user's calls use
+ * sequentially consistent accesses. */
 static inline void ucx_guard_init(ucx_guard_t *guard)
 {
     *guard = (ucx_guard_t){0};
@@ -63,7 +67,8 @@ static inline void ucx_guard_wait(const ucx_guard_t *guard)
     }
 }
 
-/** Hot path. */
+/** Begins a call of the user. Waits while the service thread has the guard,
+ *  unless the call is nested in another one. Hot path. */
 static inline ucx_guard_t *ucx_guard_enter(ucx_guard_t *guard)
 {
     unsigned depth = __atomic_load_n(&guard->depth, __ATOMIC_RELAXED) + 1;
@@ -81,6 +86,7 @@ static inline ucx_guard_t *ucx_guard_enter(ucx_guard_t *guard)
     return guard;
 }
 
+/** Ends a call of the user; the cleanup function of UCX_EXCLUDE_SERVICE(). */
 static inline void ucx_guard_leave(ucx_guard_t **guard_p)
 {
     ucx_guard_t *guard = *guard_p;
@@ -97,6 +103,7 @@ static inline void ucx_guard_leave(ucx_guard_t **guard_p)
 
 /* --- Service thread ------------------------------------------------------- */
 
+/** Ends the work of the service thread that ucx_guard_try() has allowed. */
 static inline void ucx_guard_give(ucx_guard_t *guard)
 {
     __atomic_store_n(&guard->taken, 0, __ATOMIC_RELEASE);
@@ -109,10 +116,10 @@ static inline int ucx_guard_is_wanted(const ucx_guard_t *guard)
     return __atomic_load_n(&guard->depth, __ATOMIC_SEQ_CST) != 0;
 }
 
-/** Returns 0 if a call of the user is running or the barrier is not available:
- * the caller then leaves its work to its next event or to the next progress.
- * Otherwise it does the work and calls ucx_guard_give() soon, because calls of
- * the user wait for that. */
+/** Takes the guard for the service thread. Returns 0 if a call of the user is
+ * running or membarrier fails: the caller then leaves its work to its next
+ * event or to the next progress. Otherwise the caller does its work and calls
+ * ucx_guard_give() soon, because calls of the user wait for that. */
 static inline int ucx_guard_try(ucx_guard_t *guard)
 {
     if (ucx_guard_is_wanted(guard)) {

@@ -37,14 +37,14 @@ typedef void (*ucx_oneshot_cb_t)(void *arg);
 /* ------------------------------------------------------------------ */
 /* Memory pools                                                       */
 
-/** A free element of a pool; its first word links to the next one. */
+/** A free element of a pool. Its first word links to the next free one. */
 typedef struct ucx_mpool_elem {
     struct ucx_mpool_elem *next;
 } ucx_mpool_elem_t;
 
 /**
  * Visible head of a memory pool of the host. Only the inline functions below
- * access it. A pool belongs to one worker and has no lock.
+ * access it. One worker's thread uses a pool, so it has no lock.
  */
 typedef struct ucx_mpool {
     ucx_mpool_elem_t *free_list;
@@ -52,19 +52,22 @@ typedef struct ucx_mpool {
 
 typedef struct ucx_mpool_params {
     size_t size;              /**< sizeof(ucx_mpool_params_t) */
-    const char *name;         /**< For leak reports; copied */
+    const char *name;         /**< Name for leak reports; copied */
     size_t elem_size;         /**< Usable bytes of an element, at least
                                *   sizeof(void*) */
-    size_t align_offset;      /**< Offset inside an element that is aligned:
-                               *   any from 0 to elem_size, odd ones too */
+    size_t align_offset;      /**< Offset of the byte of an element whose
+                               *   address is a multiple of `alignment`; any
+                               *   from 0 to elem_size, odd ones too */
     size_t alignment;         /**< A power of two, at most 4096 */
     unsigned elems_per_chunk; /**< Elements added at a time; 0: the host
                                *   decides */
-    unsigned max_elems;       /**< UINT_MAX: no limit */
-    /** Allocate and free a chunk from other memory than the heap, registered
-     *  memory for example. Both NULL: the heap. `alloc` may enlarge *size.
-     *  Called by the pool's worker thread; they may block as long as a
-     *  registration takes. After an error, the pool does not grow. */
+    unsigned max_elems;       /**< Maximum number of elements; UINT_MAX: no
+                               *   limit */
+    /** Allocate and free a chunk, a block of elems_per_chunk elements, from
+     *  other memory than the heap, registered memory for example. Both NULL:
+     *  the heap. `alloc` may enlarge *size. Called by the pool's worker thread;
+     *  they may block as long as a registration takes. After an error of
+     *  `alloc`, mpool_grow returns NULL. */
     ucs_status_t (*chunk_alloc)(void *arg, size_t *size, void **chunk_p);
     void (*chunk_free)(void *arg, void *chunk);
     /** Called once for each element of a new chunk, by the thread that added
@@ -81,8 +84,9 @@ typedef struct ucx_rcache ucx_rcache_t;
 
 /** Visible head of a cached region; the plugin's part follows it. */
 typedef struct ucx_rcache_region {
-    void *address;     /**< Start, aligned to the cache's alignment */
-    size_t length;     /**< Bytes */
+    void *address;     /**< Start, a multiple of the alignment in
+                        *   ucx_rcache_params_t */
+    size_t length;     /**< Length in bytes */
     unsigned refcount; /**< Private to the host */
     unsigned flags;    /**< Private to the host */
 } ucx_rcache_region_t;
@@ -92,12 +96,14 @@ typedef struct ucx_rcache_params {
     const char *name;
     size_t region_size; /**< sizeof the plugin's region, including this head */
     size_t alignment;   /**< Regions are extended to multiples of this */
-    size_t max_regions; /**< SIZE_MAX: no limit */
-    size_t max_bytes;   /**< SIZE_MAX: no limit */
-    /** Register and deregister [region->address, +length). Called without a
-     *  lock held; they may block. mem_reg runs on the thread that calls
-     *  rcache_get, which returns its errors. mem_dereg runs in a later call of
-     *  the cache or on a service thread; the memory may be unmapped by then. */
+    size_t max_regions; /**< Maximum number of regions; SIZE_MAX: no limit */
+    size_t max_bytes;   /**< Maximum sum of lengths in bytes; SIZE_MAX: no
+                         *   limit */
+    /** Register and deregister [region->address, +length). `flags` are those of
+     *  rcache_get. Called without a lock held; they may block. mem_reg runs on
+     *  the thread that calls rcache_get, which returns its errors. mem_dereg
+     *  runs in a later call of the cache or on a service thread; the memory may
+     *  be unmapped by then. */
     ucs_status_t (*mem_reg)(void *arg, ucx_rcache_region_t *region,
                             unsigned flags);
     void (*mem_dereg)(void *arg, ucx_rcache_region_t *region);
@@ -142,9 +148,12 @@ typedef struct ucx_sys_distance {
 typedef struct ucx_mem_info {
     size_t size; /**< sizeof(ucx_mem_info_t) */
     ucs_memory_type_t type;
-    ucs_sys_device_t sys_dev; /**< UCS_SYS_DEVICE_ID_UNKNOWN if not known */
-    void *base;               /**< Start of the allocation, or the address */
-    size_t length;            /**< Length of the allocation, or of the range */
+    ucs_sys_device_t sys_dev; /**< Device of the memory;
+                               *   UCS_SYS_DEVICE_ID_UNKNOWN if not known */
+    void *base;               /**< Start of the allocation; of the queried
+                               *   range, if the allocation is not known */
+    size_t length;            /**< Length in bytes of the allocation, or of the
+                               *   queried range */
 } ucx_mem_info_t;
 
 
@@ -154,12 +163,14 @@ typedef struct ucx_mem_info {
 /** Counters of one object of a plugin, an interface for example. */
 typedef struct ucx_counters_params {
     size_t size;                 /**< sizeof(ucx_counters_params_t) */
-    const char *type;            /**< Kind of object; shorter than 24, and
-                                  *   begins with the plugin's name */
+    const char *type;            /**< Kind of object; shorter than 24
+                                  *   characters, and begins with the plugin's
+                                  *   name */
     const char *name;            /**< Name of this object; at most 83 characters
                                   *   are shown */
-    const char *const *counters; /**< num_counters names, shorter than 40 */
-    unsigned num_counters;       /**< 1 to 64 */
+    const char *const *counters; /**< num_counters names, each shorter than 40
+                                  *   characters */
+    unsigned num_counters;       /**< Number of counters, 1 to 64 */
 } ucx_counters_params_t;
 
 
@@ -170,7 +181,7 @@ typedef struct ucx_counters_params {
  * an older host may lack, it checks UCX_TABLE_HAS.
  *
  * Unless a slot says otherwise, any thread may call it, it does not block for
- * long, and it holds no lock when it calls back.
+ * long, and the host holds no lock when it calls a callback of the plugin.
  */
 typedef struct ucx_host {
     size_t size;  /**< sizeof(ucx_host_t) in the host's version of the
@@ -203,15 +214,16 @@ typedef struct ucx_host {
      *  intercept memory events; the plugin then registers without a cache. */
     ucs_status_t (*rcache_create)(const ucx_rcache_params_t *params,
                                   ucx_rcache_t **rcache_p);
-    /** Returns a registration that covers [address, +length) with at least the
-     *  access `flags`, from the cache or by mem_reg; may block as long as
-     *  mem_reg does. The caller owns one reference until rcache_put. Errors of
-     *  mem_reg are returned. UCS_ERR_UNSUPPORTED in a forked child. */
+    /** Returns a registration that covers [address, +length) and allows at
+     *  least the accesses in `flags` (UCT_MD_MEM_ACCESS_*), from the cache or
+     *  by mem_reg; may block as long as mem_reg does. The caller owns one
+     *  reference until rcache_put. Errors of mem_reg are returned.
+     *  UCS_ERR_UNSUPPORTED in a forked child. */
     ucs_status_t (*rcache_get)(ucx_rcache_t *rcache, void *address,
                                size_t length, unsigned flags,
                                ucx_rcache_region_t **region_p);
-    /** Drops one reference. The region stays cached until it is evicted or its
-     *  memory is unmapped. */
+    /** Releases one reference. The region stays cached until it is evicted or
+     *  its memory is unmapped. */
     void (*rcache_put)(ucx_rcache_t *rcache, ucx_rcache_region_t *region);
     /** Deregisters everything; regions still in use are reported. No other call
      *  of this cache may run. */
@@ -236,10 +248,10 @@ typedef struct ucx_host {
     ucs_status_t (*async_add_timer)(uct_worker_h worker, double interval,
                                     ucx_async_timer_cb_t cb, void *arg,
                                     ucx_async_id_t *id_p);
-    /** When it returns, the handler does not run and will not run again. A
-     * handler may remove itself. The call waits for a running handler, so do
-     * not call it while holding a lock that the handler takes. An unknown id is
-     * ignored. */
+    /** Removes a handler or a timer. When the call returns, the handler does
+     * not run and will not run again. A handler may remove itself. The call
+     * waits for a running handler, so do not call it while holding a lock that
+     * the handler takes. An unknown id is ignored. */
     void (*async_remove)(ucx_async_id_t id);
 
     /* --- Progress --------------------------------------------------------- */
@@ -253,8 +265,9 @@ typedef struct ucx_host {
      *  thread. UCS_ERR_NO_MEMORY: the call was not queued. */
     ucs_status_t (*progress_oneshot)(uct_worker_h worker, ucx_oneshot_cb_t cb,
                                      void *arg);
-    /** Removes all waiting calls of (cb, arg). Any thread; if this is not the
-     *  worker's thread, one of the calls may be running at this moment. */
+    /** Removes all queued calls of progress_oneshot with this `cb` and `arg`.
+     *  Any thread; if this is not the worker's thread, one of the calls may be
+     *  running at this moment. */
     void (*progress_cancel)(uct_worker_h worker, ucx_oneshot_cb_t cb,
                             void *arg);
 
@@ -267,7 +280,8 @@ typedef struct ucx_host {
      *  destroy the endpoint inside the call. */
     ucs_status_t (*iface_ep_failed)(uct_iface_h iface, uct_ep_h ep,
                                     ucs_status_t status);
-    /** Reports an event of the device (port up or down, ...). Any thread. */
+    /** Reports an event of the device to the user of `iface`. `flags` is the
+     *  event, such as port up or down. Any thread. */
     void (*iface_async_event)(uct_iface_h iface, unsigned flags);
 
     /* --- Memory events ----------------------------------------------------- */
@@ -283,7 +297,8 @@ typedef struct ucx_host {
     void (*mem_type_allocated)(void *address, size_t length,
                                ucs_memory_type_t type,
                                ucs_sys_device_t sys_dev);
-    /** Withdraws an announcement, before the memory is freed. */
+    /** Withdraws the announcement of memory; called before the memory is
+     *  freed. */
     void (*mem_type_released)(void *address, size_t length);
 
     /* --- Topology ------------------------------------------------------------ */
@@ -318,11 +333,11 @@ typedef struct ucx_host {
     double (*time)(void);
 
     /* --- Since 1.1 ------------------------------------------------------------- */
-    /** Creates counters of zeros, which UCX_STATS shows; the strings are
-     *  copied. Stores num_counters values, for ucx_counter_add().
-     *  UCS_ERR_UNSUPPORTED: counting is disabled; UCS_ERR_NO_RESOURCE: no
-     *  space; UCS_ERR_INVALID_PARAM. The values of destroyed counters are still
-     *  shown. */
+    /** Creates counters with the value 0. UCX_STATS shows them, also after
+     *  counters_destroy. The strings are copied. Stores a pointer to the
+     *  num_counters values, for ucx_counter_add(). UCS_ERR_UNSUPPORTED:
+     *  counting is disabled; UCS_ERR_NO_RESOURCE: no space;
+     *  UCS_ERR_INVALID_PARAM. */
     ucs_status_t (*counters_create)(const ucx_counters_params_t *params,
                                     uint64_t **values_p);
     /** Destroys counters; their values are still shown. */
@@ -332,8 +347,8 @@ typedef struct ucx_host {
     double (*ticks_per_second)(void);
 } ucx_host_t;
 
-/** Creates counters as host->counters_create does. Returns NULL if the object
- *  is not to be counted. */
+/** Creates counters as host->counters_create does. Returns NULL if this fails,
+ *  also because counting is disabled or the host is of ABI 1.0. */
 static inline uint64_t *ucx_counters_create(const ucx_host_t *host,
                                             const ucx_counters_params_t *params)
 {
@@ -354,9 +369,9 @@ static inline void ucx_counters_destroy(const ucx_host_t *host,
     }
 }
 
-/** Adds to a counter, which other threads or processes may read at the same
- *  time. One thread at a time may add. Does nothing if `values` is NULL. Hot
- *  path. */
+/** Adds `amount` to a counter, which other threads or processes may read at the
+ *  same time. One thread at a time may add. Does nothing if `values` is NULL.
+ *  Hot path. */
 static inline void ucx_counter_add(uint64_t *values, unsigned counter,
                                    uint64_t amount)
 {
@@ -369,9 +384,9 @@ static inline void ucx_counter_add(uint64_t *values, unsigned counter,
 }
 
 
-/** Returns the free element that follows `elem` in the pool's list. An odd
- *  align_offset makes the address of the element odd, so that the link is not
- *  loaded as a pointer. */
+/** Returns the free element that follows `elem` in the pool's list. `elem` may
+ *  have an odd address, because align_offset may be odd: memcpy() reads the
+ *  link, because a load through a pointer requires an aligned address. */
 static inline ucx_mpool_elem_t *ucx_mpool_elem_next(const void *elem)
 {
     ucx_mpool_elem_t *next;

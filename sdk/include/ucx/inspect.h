@@ -50,7 +50,8 @@ typedef struct ucx_manifest_transport {
     uint64_t event_flags;     /**< UCT_IFACE_FLAG_EVENT_* */
     unsigned atomics;         /**< UCX_MANIFEST_ATOMIC* */
     unsigned reach;           /**< UCX_MANIFEST_REACH_* */
-    const char *device_class; /**< The word in the manifest */
+    const char *device_class; /**< The word for the device type in the
+                               *   manifest */
     uct_device_type_t device_type;
     const char *const *device_globs; /**< Patterns of names of devices */
     unsigned num_device_globs;       /**< 0: any device */
@@ -75,7 +76,8 @@ typedef struct ucx_manifest {
     const char *name; /**< Name of the plugin */
     const char *version;
     const char *library;        /**< File name of the shared object */
-    ucx_manifest_flags_t known; /**< All flags that a manifest can declare */
+    ucx_manifest_flags_t known; /**< All flags that a manifest can declare; the
+                                 *   same for every manifest */
     ucx_manifest_component_t *components; /**< num_components entries */
     unsigned num_components;
     void *manifest; /**< Private: owns the strings */
@@ -97,10 +99,10 @@ ucx_manifest_transport(const ucx_manifest_component_t *component,
 
 /* --- Plugins ------------------------------------------------------------- */
 
-/** Why the core does not use a plugin. The texts have no line
- *  feed at the end. */
+/** Why the core does not use a plugin. The texts do not end with a line
+ *  feed. */
 typedef struct ucx_verdict {
-    unsigned code;  /**< 302 for UCX-P302; 0: the core uses it */
+    unsigned code;  /**< 302 for UCX-P302; 0: the core uses the plugin */
     const char *id; /**< "UCX-P302" */
     const char *meaning;
     const char *remedy;
@@ -108,9 +110,10 @@ typedef struct ucx_verdict {
 } ucx_verdict_t;
 
 /**
- * Finds the plugin whose manifest has this path, without links, among the
- * plugins that the process can find (UCX_PLUGIN_PATH is read at the first
- * call). Loads nothing.
+ * Finds a plugin among those that the process can find. `manifest_path` is the
+ * path of its manifest without symbolic links, as from realpath(). Loads
+ * nothing. The first call reads UCX_PLUGIN_PATH; later changes of this variable
+ * have no effect.
  *
  * UCS_OK: *verdict states whether the core uses the plugin. UCS_ERR_NO_ELEM:
  * the plugin is not found. Other errors: the search failed.
@@ -119,10 +122,10 @@ ucs_status_t ucx_inspect_find(const char *manifest_path,
                               ucx_verdict_t *verdict);
 
 /**
- * Loads the plugin that ucx_inspect_find() has found by this path, as the core
- * does, but passes it the services of `host`; the process then uses the plugin
- * with these services. `host` must be valid until the process ends. *verdict is
- * set if it fails.
+ * Loads a plugin, which is found as by ucx_inspect_find(). Does the same as the
+ * core, but passes the services of `host` to the plugin; the whole process then
+ * uses the plugin with these services. `host` must be valid until the process
+ * ends. If the call fails, *verdict states why.
  */
 ucs_status_t ucx_inspect_load(const char *manifest_path, const ucx_host_t *host,
                               const ucx_plugin_t **descriptor_p,
@@ -145,13 +148,13 @@ typedef int (*ucx_inspect_log_cb_t)(void *arg, const char *file, unsigned line,
 ucs_log_level_t ucx_inspect_log(ucs_log_level_t level, ucx_inspect_log_cb_t cb,
                                 void *arg);
 
-/** Sets a function that is called when a call is queued for the next progress
- *  of the worker, by the thread that queues it. NULL removes it. Must be called
- *  by the thread of the worker. */
+/** Sets a function that is called whenever a call is queued for the next
+ *  progress of the worker. The thread that queues the call calls `wake`. NULL
+ *  removes the function. Must be called by the thread of the worker. */
 void ucx_inspect_worker_wake(uct_worker_h worker, void (*wake)(void *arg),
                              void *arg);
 
-/** Returns non-zero if progress has a queued call to make. */
+/** Returns non-zero if a call is queued for the next progress of the worker. */
 int ucx_inspect_worker_has_work(uct_worker_h worker);
 
 UCX_END_DECLS

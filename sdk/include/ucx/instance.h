@@ -34,18 +34,19 @@
 
 UCX_BEGIN_DECLS
 
-/** The head of an instance. */
+/** The head of an instance: the plugin's state for one core. */
 typedef struct ucx_instance {
-    ucx_plugin_t plugin;    /**< Descriptor, written by init() */
-    const ucx_host_t *host; /**< Services of its core */
+    ucx_plugin_t plugin;    /**< Descriptor for this core, written by init() */
+    const ucx_host_t *host; /**< Services of this core */
     struct ucx_instance *next;
 } ucx_instance_t;
 
-/** All instances of a plugin in the process. */
+/** All instances of a plugin in the process, one for each core that loaded
+ *  it. */
 typedef struct ucx_instances {
     pthread_mutex_t lock;
     ucx_instance_t *list;
-    unsigned active; /**< Number of instances that are open */
+    unsigned active; /**< Number of cores that have not called fini() yet */
 } ucx_instances_t;
 
 #define UCX_INSTANCES_INIT \
@@ -133,8 +134,9 @@ ucx_instances_open(ucx_instances_t *instances, const ucx_plugin_args_t *args,
 }
 
 /**
- * Implements fini(). It cannot determine which core calls it, so all instances
- * stay valid until the last call. cleanup() undoes init(); it may be NULL.
+ * Implements fini(). It cannot determine which core calls it, so it frees all
+ * instances when the last core calls it. cleanup() undoes init(); it may be
+ * NULL.
  */
 static inline void
 ucx_instances_close(ucx_instances_t *instances,

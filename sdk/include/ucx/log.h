@@ -3,7 +3,7 @@
  * Log messages of a plugin, written by the host.
  *
  * A source file defines UCX_LOG_HOST as the name of its `const ucx_host_t *`
- * before it uses these macros. A disabled message costs one compare.
+ * before it uses these macros. A message above the log level costs one compare.
  */
 #ifndef UCX_LOG_H
 #define UCX_LOG_H

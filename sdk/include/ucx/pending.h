@@ -15,7 +15,8 @@ typedef struct ucx_pending_queue {
     uct_pending_req_t *tail; /**< Valid while head is not NULL */
 } ucx_pending_queue_t;
 
-/** The link, stored in the request's part that belongs to the transport. */
+/** The link to the next request of the queue. It is in the part of the request
+ *  that belongs to the transport. */
 static inline uct_pending_req_t **ucx_pending_next(uct_pending_req_t *req)
 {
     return (uct_pending_req_t **)(void *)req->priv;
@@ -85,8 +86,10 @@ static inline void ucx_pending_purge(ucx_pending_queue_t *queue,
 }
 
 /**
- * Calls the requests in order until one fails or the queue is empty; returns
- * the number of requests that succeeded. A callback may add to the queue.
+ * Calls the function of each request in order, until a function does not return
+ * UCS_OK or the queue is empty. That request stays the first of the queue.
+ * Returns the number of requests that succeeded. A function may add requests to
+ * the queue.
  */
 static inline unsigned ucx_pending_dispatch(ucx_pending_queue_t *queue)
 {
@@ -104,8 +107,8 @@ static inline unsigned ucx_pending_dispatch(ucx_pending_queue_t *queue)
     return count;
 }
 
-/* A queue that the endpoints of an interface share. The request stores its
- * endpoint behind the link. */
+/* Functions for a queue that several endpoints of an interface share. Behind
+ * the link, each request stores the endpoint to which it belongs. */
 
 static inline uct_ep_h *ucx_pending_owner(uct_pending_req_t *req)
 {

@@ -17,15 +17,15 @@ UCX_BEGIN_DECLS
 /** Descriptor of a plugin: constant data of the plugin. */
 typedef struct ucx_plugin {
     size_t size;
-    uint32_t abi;        /**< UCX_PLUGIN_ABI_VERSION of the
-                                                headers it was built with */
+    uint32_t abi;        /**< UCX_PLUGIN_ABI_VERSION of the headers with which
+                          *   the plugin is built */
     const char *name;    /**< The name in the manifest */
     const char *version; /**< The version in the manifest */
     const ucx_component_t *const *components;
     unsigned num_components;
-    /** The last call into the plugin, after all its objects are closed. Any
-     *  thread; may block, for example to stop threads of the plugin. May be
-     *  NULL. */
+    /** Frees what the entry point has allocated. The last call into the plugin,
+     *  after all its objects are closed. Any thread; may block, for example to
+     *  stop threads of the plugin. May be NULL. */
     void (*fini)(void);
 } ucx_plugin_t;
 
@@ -33,8 +33,8 @@ typedef struct ucx_plugin {
 typedef struct ucx_plugin_args {
     size_t size;
     uint32_t abi_min;       /**< Oldest ABI version that the core supports,
-                             *   and */
-    uint32_t abi_max;       /**< the newest one, both by UCX_PLUGIN_ABI() */
+                             *   encoded by UCX_PLUGIN_ABI() */
+    uint32_t abi_max;       /**< Newest ABI version that the core supports */
     const ucx_host_t *host; /**< Valid until fini() */
     const char *directory;  /**< Folder of the manifest; valid during the
                              *   call */
@@ -43,12 +43,14 @@ typedef struct ucx_plugin_args {
 } ucx_plugin_args_t;
 
 /**
- * The one symbol that a plugin exports, with the version node UCX_PLUGIN_1.0.
+ * Type of ucx_plugin_entry(), the one symbol that a plugin exports. The linker
+ * gives the symbol the version node UCX_PLUGIN_1.0.
  *
- * Opens no device and starts no thread. On UCS_OK it stores a descriptor that
- * is valid until fini(). Errors: UCS_ERR_UNSUPPORTED (ABI range does not fit),
- * UCS_ERR_NO_DEVICE (no device for this plugin) or any other, each with a
- * reason. Any thread; several cores of one process may call it.
+ * The function opens no device and starts no thread. On UCS_OK it stores a
+ * descriptor that is valid until fini(). Errors: UCS_ERR_UNSUPPORTED (the core
+ * does not support the plugin's ABI version), UCS_ERR_NO_DEVICE (no device for
+ * this plugin) or any other; each time, the function writes a reason to
+ * args->reason. Any thread; several cores of one process may call it.
  */
 typedef ucs_status_t (*ucx_plugin_entry_t)(const ucx_plugin_args_t *args,
                                            const ucx_plugin_t **plugin_p);

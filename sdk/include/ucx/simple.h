@@ -15,15 +15,16 @@ UCX_BEGIN_DECLS
 
 /* --- A plugin with one component ------------------------------------------ */
 
-/** State for one core. */
+/** State of the plugin for one core. */
 typedef struct ucx_simple {
     ucx_instance_t super; /**< First member: descriptor, host */
     ucx_component_t component;
     const ucx_component_t *components[1];
 } ucx_simple_t;
 
-/** Returns the services of the core that opened the component. The component is
- *  the one passed to ucx_simple_open(). */
+/** Returns the services of the core that opened the component. `component` is
+ *  the one that the core passes to the slots of a component from
+ *  ucx_simple_open(). */
 static inline const ucx_host_t *
 ucx_simple_host(const ucx_component_t *component)
 {
@@ -33,6 +34,7 @@ ucx_simple_host(const ucx_component_t *component)
     return ((const ucx_simple_t *)(const void *)simple)->super.host;
 }
 
+/** Has nothing to do: ucx_simple_open() writes the descriptor. */
 static inline ucs_status_t ucx_simple_init(ucx_instance_t *instance)
 {
     (void)instance;
@@ -40,8 +42,8 @@ static inline ucs_status_t ucx_simple_init(ucx_instance_t *instance)
 }
 
 /**
- * Implements ucx_plugin_entry() for a plugin with one component, which is
- * copied. The plugin has the component's name. `fini` must call
+ * Implements ucx_plugin_entry() for a plugin with one component. `component` is
+ * copied; its name is also the name of the plugin. `fini` must call
  * ucx_instances_close(instances, NULL). Any thread may call this function.
  */
 static inline ucs_status_t
@@ -86,7 +88,7 @@ ucx_simple_query_mds(const ucx_component_t *component,
     return UCS_OK;
 }
 
-/** Lists one device, for query_devices. */
+/** Lists one device with this name and type, for query_devices. */
 static inline ucs_status_t ucx_simple_device(const char *name,
                                              uct_device_type_t type,
                                              ucx_device_desc_t **devices_p,
@@ -142,8 +144,9 @@ static inline ucs_status_t ucx_simple_md_query(uct_md_h md, ucx_md_attr_t *attr)
 
 /**
  * Returns the addresses that ep_create received, in the form that is_reachable
- * expects. An address whose length the caller did not state has the transport's
- * own length, as the API defines it; an address that was not passed is NULL.
+ * expects. dev_addr_length and iface_addr_length are the lengths of the
+ * transport's addresses: the API defines that they apply if the caller of
+ * uct_ep_create did not state a length. An address that was not passed is NULL.
  */
 static inline ucx_reachable_args_t
 ucx_simple_peer(const uct_ep_params_t *params, size_t dev_addr_length,

@@ -63,7 +63,8 @@ typedef struct uct_ep uct_ep_t;
 typedef struct ucx_device_desc {
     char name[UCT_DEVICE_NAME_MAX];
     uct_device_type_t type;
-    ucs_sys_device_t sys_dev; /**< Or UCS_SYS_DEVICE_ID_UNKNOWN */
+    ucs_sys_device_t sys_dev; /**< System device, or
+                               *   UCS_SYS_DEVICE_ID_UNKNOWN */
 } ucx_device_desc_t;
 
 /** Arguments of iface_open; valid during the call only. */
@@ -74,9 +75,11 @@ typedef struct ucx_iface_open_args {
                                        *   check field_mask */
     const char *dev_name;             /**< Name of the device, one of
                                        *   query_devices */
-    const void *config;               /**< Options, or NULL */
+    const void *config;               /**< Options of the transport; NULL if it
+                                       *   has none */
     double keepalive_interval;        /**< Seconds, for ucx_iface_keepalive();
-                                       *   INFINITY: no checks, 0: not set.
+                                       *   INFINITY: no checks; 0: the caller of
+                                       *   uct_iface_open has set no interval.
                                        *   Since 1.1 */
 } ucx_iface_open_args_t;
 
@@ -111,7 +114,7 @@ static inline void ucx_ep_init(uct_ep_t *ep, uct_iface_t *iface)
 /** Attributes of an interface, with those of the public query. */
 typedef struct ucx_iface_attr {
     size_t size;
-    uct_iface_attr_t base;   /**< Result of uct_iface_query */
+    uct_iface_attr_t base;   /**< Attributes that uct_iface_query returns */
     uint64_t flags;          /**< UCX_IFACE_FLAG_* */
     size_t max_inflight_eps; /**< Endpoints that can be busy at the
                               *   same time without loss of
@@ -119,13 +122,15 @@ typedef struct ucx_iface_attr {
 } ucx_iface_attr_t;
 
 enum {
-    /** is_reachable tests whether the peer can be reached, so callers may pass
-     *  it addresses from other network namespaces and containers. */
+    /** is_reachable tests whether the peer can be reached, instead of only
+     *  comparing addresses. So callers may pass it addresses of peers in other
+     *  network namespaces and containers. */
     UCX_IFACE_FLAG_TESTED_REACHABILITY = 1u << 0,
     /** Endpoints detect a lost peer by themselves and report it by
-     *  iface_ep_failed although nothing is sent, as a connection of the kernel
-     *  does: the core calls no ep_check for keepalive. Not for a transport that
-     *  probes idle peers: that is UCT_IFACE_FLAG_EP_KEEPALIVE. */
+     *  iface_ep_failed even while nothing is sent, for example because the
+     *  kernel reports the end of the connection. The core then does not call
+     *  ep_check for keepalive. Not for a transport that probes idle peers: that
+     *  is UCT_IFACE_FLAG_EP_KEEPALIVE. */
     UCX_IFACE_FLAG_DETECTS_FAILURE     = 1u << 1,
     /** Messages in a descriptor (UCT_CB_PARAM_FLAG_DESC) are aligned as
      *  am_alignment and am_align_offset of the parameters require. Since
@@ -151,35 +156,39 @@ typedef enum {
     UCX_OP_TAG_ZCOPY,
 } ucx_op_t;
 
-/** Query and result of `estimate`. The core presets the result from the public
- *  attributes; a transport overwrites the values that it can estimate
- *  better. */
+/** Query and result of `estimate`. The core sets the result from the public
+ *  attributes before the call; a transport overwrites the values that it can
+ *  estimate better. */
 typedef struct ucx_perf {
     size_t size;
     /* Query */
     ucx_op_t op;
     ucs_memory_type_t local_mem_type, remote_mem_type;
     ucs_sys_device_t local_sys_dev, remote_sys_dev;
-    uct_ep_h ep; /**< May be NULL */
+    uct_ep_h ep; /**< Endpoint of the operation; may be NULL */
     /* Result */
-    double send_pre_overhead;      /**< s, before the data is sent */
-    double send_post_overhead;     /**< s, on completion */
-    double recv_overhead;          /**< s, at the receiver */
-    uct_ppn_bandwidth_t bandwidth; /**< bytes/s */
-    ucs_linear_func_t latency;     /**< s, by number of endpoints */
-    double stream_bandwidth;       /**< bytes/s of data that is sent as
-                                    *   many messages, including the
-                                    *   copies at both ends. Preset to
-                                    *   0: limited by `bandwidth` and
-                                    *   by the processors */
+    double send_pre_overhead;      /**< Seconds of the sender before the data
+                                    *   leaves */
+    double send_post_overhead;     /**< Seconds of the sender after the data has
+                                    *   left, for the completion */
+    double recv_overhead;          /**< Seconds of the receiver */
+    uct_ppn_bandwidth_t bandwidth; /**< Bytes per second */
+    ucs_linear_func_t latency;     /**< Seconds, as a function of the number of
+                                    *   endpoints */
+    double stream_bandwidth;       /**< Bytes per second of data that is sent as
+                                    *   many messages, including the copies at
+                                    *   both ends. 0, the preset: `bandwidth`
+                                    *   and the processors limit it */
 } ucx_perf_t;
 
 /** Arguments of is_reachable. The addresses come from a peer. */
 typedef struct ucx_reachable_args {
     size_t size;
-    const uct_device_addr_t *dev_addr; /**< dev_addr_length bytes, or NULL */
+    const uct_device_addr_t *dev_addr; /**< dev_addr_length bytes; NULL: not
+                                        *   given */
     size_t dev_addr_length;
-    const uct_iface_addr_t *iface_addr; /**< May be NULL */
+    const uct_iface_addr_t *iface_addr; /**< iface_addr_length bytes; may be
+                                         *   NULL */
     size_t iface_addr_length;
     char *reason; /**< If not NULL: receives the reason if the peer is not
                    *   reachable */
@@ -192,23 +201,24 @@ typedef struct ucx_reachable_args {
  *
  * A copier is a transport that copies within the process: between host memory
  * and memory that the processor cannot access (a GPU's, for example). The core
- * recognizes it by its attributes: its device is UCT_DEVICE_TYPE_ACC, its
+ * recognizes a copier by its attributes: its device is UCT_DEVICE_TYPE_ACC, its
  * domain's access_mem_types contain host memory and other types, and it needs
- * neither registration nor remote keys. The core connects its endpoints to the
- * interface's own address. Put writes to remote_addr, an address of this
- * process; get reads from it. Both sides may be memory of any of those types,
- * but the local buffer of a short operation is host memory. rkey is
- * UCT_INVALID_RKEY, or (since 1.1) the nonzero `place` that the domain's
- * mem_query has stored for memory that contains the bytes at remote_addr: the
- * copier then need not query its driver about this memory again. It ignores
- * other values of rkey. The core uses
+ * neither registration nor remote keys. The core connects the copier's
+ * endpoints to the interface's own address. A put writes to remote_addr, which
+ * is an address of this process; a get reads from remote_addr. Both sides may
+ * be memory of any type in access_mem_types, but the local buffer of a short
+ * operation is host memory. rkey is UCT_INVALID_RKEY, or (since 1.1) the
+ * nonzero `place` that the domain's mem_query has stored for memory that
+ * contains the bytes at remote_addr: the copier then need not query its driver
+ * about this memory again. The copier ignores other values of rkey. The core
+ * uses
  *   put_short, get_short   the copy is complete when they return UCS_OK
  *   put_zcopy, get_zcopy   UCS_INPROGRESS: the completion is called from
  *                          progress, in any order; several may be outstanding
- * and requires one of the two for any length in each direction. While it waits
- * for copies, it calls progress, whether enabled or not. If the domain
- * registers host memory (to pin it), the core registers buffers that it uses
- * often.
+ * and requires, for every length, put_short or put_zcopy and get_short or
+ * get_zcopy. While the core waits for copies, it calls progress, even if
+ * progress is disabled. If the domain registers host memory (to pin it), the
+ * core registers buffers that it uses often.
  */
 struct ucx_transport {
     size_t size;
@@ -248,12 +258,14 @@ struct ucx_iface_ops {
      * zero before. An error fails the opening. */
     ucs_status_t (*query)(uct_iface_h iface, ucx_iface_attr_t *attr);
 
-    /** Refines a cost. Default: the values that the core preset are kept. An
-     *  error means that the operation is not available. */
+    /** Refines the cost of the operation perf->op. Default: the values that the
+     *  core preset are kept. An error means that the operation is not
+     *  available. */
     ucs_status_t (*estimate)(uct_iface_h iface, ucx_perf_t *perf);
 
-    /** Write attr.device_addr_len or iface_addr_len bytes into the caller's
-     *  buffer. */
+    /** The next two slots write the address of the device or of the interface
+     *  into the caller's buffer: attr.device_addr_len or attr.iface_addr_len
+     *  bytes. */
     ucs_status_t (*get_device_address)(uct_iface_h iface,
                                        uct_device_addr_t *addr);
     ucs_status_t (*get_address)(uct_iface_h iface, uct_iface_addr_t *addr);
@@ -272,9 +284,9 @@ struct ucx_iface_ops {
                               uct_ep_h *ep_p);
 
     /** Performs a bounded amount of work and returns the number of events. It
-     *  makes no system call while the interface is idle, if possible. A callback
-     *  of the user may call it again, while the outer call is on the stack: the
-     *  inner call may return 0. Default: 0. */
+     *  makes no system call while the interface is idle, if possible. A
+     *  callback of the user may call this slot again, while the outer call is
+     *  on the stack: the inner call may return 0. Default: 0. */
     unsigned (*progress)(uct_iface_h iface);
     /** Adds the interface to the worker's progress, or removes it. `flags`:
      * UCT_PROGRESS_*. With UCT_PROGRESS_THREAD_SAFE any thread may call it.
@@ -295,19 +307,20 @@ struct ucx_iface_ops {
      *  endpoints. */
     ucs_status_t (*fence)(uct_iface_h iface, unsigned flags);
 
-    /** Stores an fd that becomes readable when progress has work, after
-     *  event_arm returned UCS_OK. The interface owns it; it stays the same
-     *  until close. */
+    /** Stores a file descriptor. After event_arm has returned UCS_OK, the
+     *  descriptor becomes readable when progress has work. The interface owns
+     *  the descriptor; it stays the same until close. */
     ucs_status_t (*event_fd_get)(uct_iface_h iface, int *fd_p);
-    /** Arms the fd for `events`, UCT_EVENT_*. UCS_ERR_BUSY: events are pending,
-     *  call progress first. No event between the last progress and UCS_OK is
-     *  lost. */
+    /** Arms the descriptor for `events`, UCT_EVENT_*. UCS_ERR_BUSY: events are
+     *  pending, call progress first. UCS_OK: the descriptor becomes readable
+     *  also for an event that occurred after the last progress and before this
+     *  call returned. */
     ucs_status_t (*event_arm)(uct_iface_h iface, unsigned events);
 
     /* Hardware tag matching, as the functions uct_iface_tag_* describe */
-    /** Posts a receive; `ctx` belongs to the interface until one of its
-     *  callbacks is called or a forced cancel succeeds. UCS_ERR_EXCEEDS_LIMIT:
-     *  no more receives can be posted. */
+    /** Posts a receive; `ctx` belongs to the interface until completed_cb or
+     *  rndv_cb of `ctx` is called, or a forced cancel succeeds.
+     *  UCS_ERR_EXCEEDS_LIMIT: no more receives can be posted. */
     ucs_status_t (*tag_recv_zcopy)(uct_iface_h iface, uct_tag_t tag,
                                    uct_tag_t tag_mask, const uct_iov_t *iov,
                                    size_t iovcnt, uct_tag_context_t *ctx);
@@ -316,8 +329,8 @@ struct ucx_iface_ops {
     ucs_status_t (*tag_recv_cancel)(uct_iface_h iface, uct_tag_context_t *ctx,
                                     int force);
 
-    /** Answer a connection request of a deprecated sockaddr interface, exactly
-     *  once. */
+    /** The next two slots answer a connection request of a deprecated sockaddr
+     *  interface. The core calls one of them, once for each request. */
     ucs_status_t (*accept)(uct_iface_h iface, uct_conn_request_h request);
     ucs_status_t (*reject)(uct_iface_h iface, uct_conn_request_h request);
 
@@ -335,12 +348,13 @@ struct ucx_iface_ops {
 
 
 enum {
-    /** am_bcopy: the caller does not report the completion of this message to
-     *  its user yet. The message may leave with the next progress or flush,
-     *  together with later messages. Without the flag the message leaves at
-     *  once or, if sent by a callback, before the progress that runs the
-     *  callback returns, because the caller may never call progress again. Does
-     *  not overlap the public UCT_SEND_FLAG_*. */
+    /** am_bcopy: the transport may send the message later, in the next progress
+     *  or flush, together with later messages. The caller does not report the
+     *  completion of this message to its user before that. Without the flag the
+     *  transport sends the message at once or, if a callback sends it, before
+     *  the progress that runs the callback returns, because the caller may
+     *  never call progress again. The value does not overlap the public
+     *  UCT_SEND_FLAG_*. */
     UCX_SEND_FLAG_MORE = 1u << 16,
 };
 
@@ -353,8 +367,8 @@ enum {
  *                       am_short, am_short_iov, put_short: the data is copied
  *                       and leaves with the next progress or flush, together
  *                       with later messages. A caller that reports completion
- *                       to a user waits for that; other callers treat it as
- *                       UCS_OK.
+ *                       to a user does so after that progress or flush; other
+ *                       callers treat this status as UCS_OK.
  *   UCS_ERR_NO_RESOURCE nothing was sent; retry from the pending queue
  *   another error       nothing was sent
  * `comp` may be NULL. It is called once, by the worker's thread, and only after
@@ -362,20 +376,22 @@ enum {
  * respects the limits that the interface's `query` returned. bcopy returns the
  * number of bytes packed, or an error.
  *
- * `destroy` does not return the buffers of operations that are outstanding: no
- * completion tells when the transport stops to use them, so the caller keeps
- * them until the interface is closed. A caller that needs them earlier flushes
- * before it destroys the endpoint, with UCT_FLUSH_FLAG_CANCEL if it cannot wait
- * for the peer, and waits for the completions.
+ * After `destroy`, operations may still use their buffers, and no completion
+ * tells when that ends: the caller keeps the buffers until the interface is
+ * closed. A caller that needs them earlier flushes before it destroys the
+ * endpoint, with UCT_FLUSH_FLAG_CANCEL if it cannot wait for the peer, and
+ * waits for the completions.
  *
- * An entry of an I/O vector is `count` blocks of `length` bytes, whose starts are
- * `stride` bytes apart. With a count of 1 `stride` is not set; with a length or
- * count of 0 `buffer` may be NULL. The core passes a count of 1, users of UCT any:
- * a transport that cannot do more returns UCS_ERR_INVALID_PARAM.
+ * An entry of an I/O vector is `count` blocks of `length` bytes, whose starts
+ * are `stride` bytes apart. With a count of 1, `stride` is not set; with a
+ * length or count of 0, `buffer` may be NULL. The core passes a count of 1, but
+ * other users of UCT may pass any count: a transport that supports only 1
+ * returns UCS_ERR_INVALID_PARAM for others.
  *
- * Limits of active messages (attr.cap.am) include the header: max_short its 8
- * bytes, min_zcopy and max_zcopy `header_length` with the bytes of all entries.
- * `header_length` is at most max_hdr, and `iovcnt` at most max_iov.
+ * Limits of active messages (attr.cap.am) include the header: max_short
+ * includes the 8 bytes of the header of am_short; min_zcopy and max_zcopy apply
+ * to the sum of `header_length` and the bytes of all entries. `header_length`
+ * is at most max_hdr, and `iovcnt` at most max_iov.
  *
  * Active messages of one endpoint arrive in the order of the calls that sent
  * them, whatever their kind, id and length: the receiver's handlers are called
@@ -393,7 +409,8 @@ struct ucx_ep_ops {
      * UCT_SEND_FLAG_*, UCX_SEND_FLAG_MORE. */
     ssize_t (*am_bcopy)(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb,
                         void *arg, unsigned flags);
-    /** Sends the header, which is copied, and the buffers, which are not. */
+    /** Sends the header, which is copied before the call returns, and the
+     *  buffers, which are sent without a copy. */
     ucs_status_t (*am_zcopy)(uct_ep_h ep, uint8_t id, const void *header,
                              unsigned header_length, const uct_iov_t *iov,
                              size_t iovcnt, unsigned flags,
@@ -432,7 +449,7 @@ struct ucx_ep_ops {
                               uint64_t remote_addr, uct_rkey_t rkey,
                               uct_completion_t *comp);
 
-    /* Ordering, completion, waiting for send resources */
+    /* Ordering, completion, and the queue for sends without resources */
     /** Completes when everything sent on this endpoint is complete: messages
      *  have left, as the interface's flush defines it; put, get and atomics
      *  have been executed, and the data of a put is visible to the peer.
@@ -505,7 +522,8 @@ struct ucx_ep_ops {
                                        unsigned flags, uct_completion_t *comp);
     /** Cancels an operation of tag_rndv_zcopy; its `comp` is not called. */
     ucs_status_t (*tag_rndv_cancel)(uct_ep_h ep, void *op);
-    /** Sends a rendezvous request whose transfer is done in software. */
+    /** Sends a rendezvous request. The users of both interfaces then transfer
+     *  the data; the transport does not. */
     ucs_status_t (*tag_rndv_request)(uct_ep_h ep, uct_tag_t tag,
                                      const void *header, unsigned header_length,
                                      unsigned flags);

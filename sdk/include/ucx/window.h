@@ -7,24 +7,26 @@
  *
  * A packet to send is a ucx_window_tx_t in a buffer of the caller, which keeps
  * the buffer until the packet is acknowledged. A packet received out of order
- * is a ucx_window_rx_t in a receive buffer, which the window keeps until the
- * gap before it is filled.
+ * is a ucx_window_rx_t in a receive buffer. The window keeps the buffer until
+ * all packets before it have arrived.
  *
- * The sender, for each packet: ucx_window_is_open(), then ucx_window_sent().
- * When an acknowledgement arrives: ucx_window_take_ack(), whose packets can be
- * freed, then ucx_window_resend() until it returns NULL. When `deadline` has
- * passed: ucx_window_has_expired(), otherwise ucx_window_time_out() and again
- * ucx_window_resend(). sdk/examples/udp/src/stream.c and source.c use all of
- * it.
+ * What a sender calls (sdk/examples/udp/src/stream.c and source.c use all of
+ * it):
+ *  - for each packet: ucx_window_is_open(), then ucx_window_sent();
+ *  - for an acknowledgement: ucx_window_take_ack(), which returns the packets
+ *    whose buffers can be freed, then ucx_window_resend() until it returns
+ *    NULL;
+ *  - when `deadline` has passed: ucx_window_has_expired(). If it returns 0:
+ *    ucx_window_time_out(), then ucx_window_resend() until it returns NULL.
  *
  * A packet counts as lost if a packet whose number is higher by three or more
  * is acknowledged before it, or if its own acknowledgement does not arrive
  * before the timeout. The timeout follows the round-trip time as in RFC 6298;
- * the window follows losses as in TCP (RFC 5681): it doubles until the first
- * loss, then it is halved, and grows by one packet per round trip. A timeout
- * that was only too early has no effect on the window (the idea of Eifel, RFC
- * 4015): on a loaded processor the peer is often stopped for longer than the
- * timeout.
+ * the window follows losses as in TCP (RFC 5681): it doubles per round trip
+ * until the first loss, then it is halved, and grows by one packet per round
+ * trip. A timeout after which the packets turn out to have arrived has no
+ * lasting effect on the window (the idea of Eifel, RFC 4015): on a loaded
+ * processor the peer is often stopped for longer than the timeout.
  */
 #ifndef UCX_WINDOW_H
 #define UCX_WINDOW_H
@@ -40,16 +42,20 @@ UCX_BEGIN_DECLS
 enum {
     /** Number of packets after a gap that one acknowledgement can report */
     UCX_WINDOW_SACK_BITS = 64,
-    UCX_WINDOW_REORDER   = 3, /**< A packet counts as lost when a packet that is
-                             *   later by this number is acknowledged */
+    UCX_WINDOW_REORDER   = 3, /**< A packet counts as lost when another packet,
+                               *   sent this many packets later or more, is
+                               *   acknowledged */
+    /** Window of a new connection, in packets */
     UCX_WINDOW_INITIAL   = 32,
-    UCX_WINDOW_MIN = 8, /**< Minimum window: allows a few control packets at
-                             *   any time */
+    UCX_WINDOW_MIN = 8, /**< Smallest window that losses lead to, in packets: a
+                         *   few control packets can always be sent */
 };
 
+/** A packet that was sent. The caller keeps it until it is acknowledged. */
 typedef struct ucx_window_tx {
     struct ucx_window_tx *next;
     double sent; /**< Time of the last transmission */
+    /** Sequence number of the packet */
     uint32_t psn;
     uint8_t state;   /**< UCX_WINDOW_TX_* */
     uint8_t resends; /**< Number of retransmissions; stays at UINT8_MAX when it
@@ -61,6 +67,7 @@ enum {
     UCX_WINDOW_TX_LOST   = 1 << 1, /**< Must be retransmitted */
 };
 
+/** A packet that was received out of order. */
 typedef struct ucx_window_rx {
     struct ucx_window_rx *next;
     uint32_t psn;
@@ -69,62 +76,78 @@ typedef struct ucx_window_rx {
 /** Parameters of all connections of an interface. */
 typedef struct ucx_window_params {
     unsigned max_window; /**< Maximum number of unacknowledged packets */
-    unsigned max_kept; /**< Maximum number of packets kept out of order, at most
-                        *   UCX_WINDOW_SACK_BITS */
-    /** Limits of the retransmission timeout, in seconds */
+    unsigned max_kept;   /**< Maximum number of packets kept out of order; 0:
+                          *   none; at most UCX_WINDOW_SACK_BITS */
+    /** Lower and upper limit of the retransmission timeout, in seconds */
     double min_rto;
     double max_rto;
-    double backoff; /**< Factor of the timeout for each failed attempt */
-    double timeout; /**< Seconds without a new acknowledgement, or a sign of a
-                     *   busy peer, until the connection fails */
-    /** Seconds for which an acknowledgement may wait for a packet to send,
-     * which then contains it */
+    double backoff; /**< Factor by which the timeout grows for each consecutive
+                     *   timeout */
+    /** Seconds until the connection fails if neither a new acknowledgement nor
+     *  the report of a busy peer arrives */
+    double timeout;
+    /** Seconds by which an acknowledgement may be delayed. A packet that is
+     * sent in this time carries the acknowledgement, which saves a packet. */
     double ack_delay;
 } ucx_window_params_t;
 
+/** State of one connection. Times are those that the caller passes as `now`. */
 typedef struct ucx_window {
     const ucx_window_params_t *params;
-    /** Sending: packets from `acked` to `tx_psn` - 1 are in the list */
+    /** Sending: the list contains the packets from `acked` to `tx_psn` - 1 */
     ucx_window_tx_t *tx_head, *tx_tail;
     uint32_t tx_psn; /**< Sequence number of the next packet */
     uint32_t acked;  /**< All packets before this number are acknowledged */
-    /** The window was already reduced for losses of packets before this
-     *  number */
+    /** A loss of a packet before this number does not reduce the window,
+     *  because the window was reduced for earlier losses of the same flight. */
     uint32_t recover;
-    unsigned window;    /**< Number of packets that may be in flight */
-    unsigned threshold; /**< Threshold above which the window grows slowly */
+    unsigned window;    /**< Congestion window: number of packets that may be in
+                         *   flight */
+    unsigned threshold; /**< At and above this size the window grows by one
+                         *   packet per round trip, below it by one per
+                         *   acknowledged packet */
     unsigned grown;     /**< Number of packets acknowledged since the window
-                         *   last grew by one packet */
+                         *   last grew; counted only at and above `threshold` */
     unsigned in_flight; /**< Number of packets sent that are neither
                          *   acknowledged nor counted as lost */
     unsigned num_lost;  /**< Number of packets with UCX_WINDOW_TX_LOST */
     unsigned since_ask; /**< Number of packets sent since the last one that
                          *   requested an acknowledgement */
-    unsigned timeouts;  /**< Number of consecutive timeouts */
+    unsigned timeouts;  /**< Number of consecutive timeouts, without a new
+                         *   acknowledgement */
     /** Values of `window` and `threshold` before the first of the last
-     * consecutive timeouts, until it is known whether packets were lost;
-     * undo_window is 0 at other times */
+     * consecutive timeouts. They are kept until it is known whether packets
+     * were lost at that timeout; otherwise undo_window is 0. */
     unsigned undo_window, undo_threshold;
-    int is_held; /**< The peer is alive but receives nothing now */
+    int is_held; /**< The peer has reported that it is busy: alive, but dropping
+                  *   packets */
+    /** Smoothed round-trip time (0: not measured yet), its variation and the
+     *  retransmission timeout, in seconds */
     double srtt, rttvar, rto;
-    double deadline; /**< When the acknowledgement of the oldest packet is
-                      *   overdue */
-    /** Time of the last acknowledgement or of the first packet in the window */
+    double deadline; /**< Time at which the retransmission timeout of the oldest
+                      *   packet ends */
+    /** Time from which params->timeout is counted: when an acknowledgement last
+     *  arrived, when the first packet was sent into an empty window, or when
+     *  the peer last reported that it is busy. */
     double progressed;
     /** Receiving */
     ucx_window_rx_t *rx_head; /**< Received out of order, sorted by psn */
-    uint32_t rx_psn;          /**< The next expected packet */
+    uint32_t rx_psn;          /**< Sequence number of the next packet to
+                               *   deliver */
+    /** Number of packets in the list rx_head */
     unsigned num_kept;
     unsigned owed; /**< Number of received packets that this side has not
                     *   acknowledged yet */
-    int ack_now;   /**< Do not delay the acknowledgement */
+    int ack_now;   /**< An acknowledgement is due without delay */
+    /** Time at which the oldest packet in `owed` arrived */
     double owed_since;
-    /** Counters */
+    /** Counters of retransmissions, and of packets received more than once */
     uint64_t num_resends, num_duplicates;
 } ucx_window_t;
 
 typedef enum {
-    UCX_WINDOW_RX_IN_ORDER, /**< Deliver it, then the packets from ucx_window_next() */
+    /** Deliver the packet, then the packets from ucx_window_next() */
+    UCX_WINDOW_RX_IN_ORDER,
     UCX_WINDOW_RX_KEPT,    /**< The window owns the buffer now */
     UCX_WINDOW_RX_DROPPED, /**< A duplicate, or the packet cannot be kept */
 } ucx_window_result_t;
@@ -135,6 +158,8 @@ static inline int ucx_psn_before(uint32_t a, uint32_t b)
     return (int32_t)(a - b) < 0;
 }
 
+/** Initializes a window whose first packet has the number tx_psn. *params must
+ *  stay valid while the window is used. */
 static inline void ucx_window_init(ucx_window_t *window,
                                    const ucx_window_params_t *params,
                                    uint32_t tx_psn)
@@ -160,14 +185,16 @@ static inline int ucx_window_is_open(const ucx_window_t *window)
            (window->tx_psn - window->acked < window->params->max_window);
 }
 
+/** Returns whether all packets sent are acknowledged. */
 static inline int ucx_window_is_idle(const ucx_window_t *window)
 {
     return window->tx_head == NULL;
 }
 
-/** Returns whether the next packet must request an acknowledgement. Four
- * requests per window keep the window from filling up. No request is made while
- * packets of the peer acknowledge in time. */
+/** Returns whether the next packet must request an acknowledgement. Called once
+ * for each packet, before ucx_window_sent(). Four requests per window make
+ * acknowledgements arrive before the window is full. No request is made while
+ * less than a quarter of the window is unacknowledged. */
 static inline int ucx_window_asks(ucx_window_t *window)
 {
     unsigned quarter = window->window / 4;
@@ -181,7 +208,7 @@ static inline int ucx_window_asks(ucx_window_t *window)
 }
 
 /** Records that the packet was posted to the device with window->tx_psn in its
- *  header. */
+ *  header. The packet joins the end of the list. */
 static inline void ucx_window_sent(ucx_window_t *window, ucx_window_tx_t *tx,
                                    double now)
 {
@@ -208,6 +235,8 @@ static inline int ucx_window_has_expired(const ucx_window_t *window, double now)
            (now - window->progressed >= window->params->timeout);
 }
 
+/** Returns the retransmission timeout: from the round-trip time, multiplied by
+ *  `backoff` for each consecutive timeout, within the limits. */
 static inline double ucx_window_rto_of_(const ucx_window_t *window)
 {
     double rto = window->srtt + (4 * window->rttvar);
@@ -236,6 +265,7 @@ static inline void ucx_window_take_sample_(ucx_window_t *window, double rtt)
     window->rttvar += (error - window->rttvar) / 4;
 }
 
+/** Lets the window grow for one acknowledged packet. */
 static inline void ucx_window_grow_(ucx_window_t *window)
 {
     if (window->window >= window->params->max_window) {
@@ -248,8 +278,9 @@ static inline void ucx_window_grow_(ucx_window_t *window)
     }
 }
 
-/** Shrinks the window, to `to` packets or to half if that is 0: once for all
- * packets that were in flight at the first loss. */
+/** Shrinks the window because of the lost packet: to `to` packets, or to half
+ * if `to` is 0. Only the first of the packets that were in flight together
+ * shrinks the window: their other losses have the same cause. */
 static inline void ucx_window_shrink_(ucx_window_t *window,
                                       const ucx_window_tx_t *lost, unsigned to)
 {
@@ -274,8 +305,8 @@ static inline void ucx_window_set_lost_(ucx_window_t *window,
     ++window->num_lost;
 }
 
-/** Queues a packet that has its number but waits for the connection.
- * ucx_window_resend() sends it. */
+/** Adds a packet to the list while the connection is not established yet. The
+ * packet has its number already. ucx_window_resend() returns it for sending. */
 static inline void ucx_window_keep(ucx_window_t *window, ucx_window_tx_t *tx,
                                    double now)
 {
@@ -283,7 +314,8 @@ static inline void ucx_window_keep(ucx_window_t *window, ucx_window_tx_t *tx,
     ucx_window_set_lost_(window, tx);
 }
 
-/** Records that the connection is established: the timeouts start now. */
+/** Records that the connection is established: the timeouts start now. rx_psn
+ *  is the number of the first packet that the peer sends. */
 static inline void ucx_window_connected(ucx_window_t *window, uint32_t rx_psn,
                                         double now)
 {
@@ -292,7 +324,7 @@ static inline void ucx_window_connected(ucx_window_t *window, uint32_t rx_psn,
     window->deadline   = now + window->rto;
 }
 
-/** Called when a packet that counts as lost has arrived without being
+/** Called when a packet that counts as lost is acknowledged without having been
  * retransmitted. So nothing was lost at the timeout, and the remaining packets
  * are still in flight: restores the window. */
 static inline void ucx_window_undo_time_out_(ucx_window_t *window)
@@ -311,7 +343,8 @@ static inline void ucx_window_undo_time_out_(ucx_window_t *window)
     }
 }
 
-/** Records that the packet has arrived: it is neither in flight nor lost. */
+/** Removes a packet that has arrived from the number of packets in flight, or
+ *  from that of lost packets. */
 static inline void ucx_window_set_arrived_(ucx_window_t *window,
                                            const ucx_window_tx_t *tx)
 {
@@ -322,7 +355,9 @@ static inline void ucx_window_set_arrived_(ucx_window_t *window,
     }
 }
 
-/** Marks packets that the peer has received after a gap, and lost packets. */
+/** Processes a selective acknowledgement, which is not 0: marks the packets
+ *  that the peer has received after a gap, and the packets that count as lost
+ *  because of that. */
 static inline void ucx_window_take_sack_(ucx_window_t *window, uint32_t ack,
                                          uint64_t sack, double now)
 {
@@ -342,8 +377,9 @@ static inline void ucx_window_take_sack_(ucx_window_t *window, uint32_t ack,
         } else if (!(tx->state & UCX_WINDOW_TX_LOST) &&
                    (highest - tx->psn >= UCX_WINDOW_REORDER) &&
                    ((tx->resends == 0) || (now - tx->sent > patience))) {
-            /* Acknowledgements of packets sent before a retransmission do not
-             * show that the retransmission is lost: wait for one round trip. */
+            /* An acknowledgement of a packet that was sent before this
+             * retransmission does not show that the retransmission is lost:
+             * wait for one round trip. */
             ucx_window_shrink_(window, tx, 0);
             ucx_window_set_lost_(window, tx);
         }
@@ -402,7 +438,8 @@ static inline ucx_window_tx_t *ucx_window_take_ack(ucx_window_t *window,
     return done;
 }
 
-/** Returns the next packet to retransmit, which counts as sent now; or NULL. */
+/** Returns the next lost packet for retransmission and counts it as in flight.
+ *  Returns NULL if no packet is lost or the window is full. */
 static inline ucx_window_tx_t *ucx_window_resend(ucx_window_t *window,
                                                  double now)
 {
@@ -432,8 +469,10 @@ static inline void ucx_window_time_out(ucx_window_t *window, double now)
     ucx_window_tx_t *tx;
 
     if (window->tx_head != NULL) {
-        window->recover = window->tx_head->psn; /* A timeout always reduces the
-                                                 * window */
+        window->recover = window->tx_head->psn; /* Otherwise
+                                                 * ucx_window_shrink_() would
+                                                 * not shrink the window
+                                                 * again */
         ucx_window_shrink_(window, window->tx_head, UCX_WINDOW_MIN);
         window->undo_window    = size;
         window->undo_threshold = threshold;
@@ -449,8 +488,8 @@ static inline void ucx_window_time_out(ucx_window_t *window, double now)
 }
 
 /** Processes the `is_busy` flag of an acknowledgement: a busy peer is alive,
- * but drops packets until it calls progress. An acknowledgement without the
- * flag ends this state. Returns whether the deadline has changed. */
+ * but drops packets until its user calls progress. An acknowledgement without
+ * the flag ends this state. Returns whether the deadline has changed. */
 static inline int ucx_window_hold(ucx_window_t *window, int is_busy, double now)
 {
     if (!is_busy && !window->is_held) {
@@ -458,13 +497,16 @@ static inline int ucx_window_hold(ucx_window_t *window, int is_busy, double now)
     }
     window->is_held    = is_busy;
     window->progressed = now;
-    /* Everything in flight may have been dropped. */
+    /* A busy peer may have dropped all packets in flight. While it is busy, the
+     * timeout is the longest one; after that, the packets time out at once, so
+     * that they are retransmitted. */
     window->deadline   = is_busy ? now + window->params->max_rto : now;
     return 1;
 }
 
-/** Removes all unacknowledged packets, because the connection has failed. Nothing
- *  may be sent afterwards: the peer waits for the packets that were removed. */
+/** Removes and returns all unacknowledged packets, because the connection has
+ *  failed. Nothing may be sent afterwards: the peer waits for the packets that
+ *  were removed. */
 static inline ucx_window_tx_t *ucx_window_abandon(ucx_window_t *window)
 {
     ucx_window_tx_t *list = window->tx_head;
@@ -507,8 +549,9 @@ static inline void ucx_window_acked(ucx_window_t *window)
     window->ack_now = 0;
 }
 
-/** Keeps a packet that is out of order, unless it is a duplicate or there is no
- * space. Returns whether the window keeps it. */
+/** Keeps a packet that is out of order, unless `rx` is NULL, the packet is a
+ * duplicate, its number is too high or the maximum number is kept. Returns
+ * whether the window keeps it. */
 static inline int ucx_window_keep_(ucx_window_t *window, ucx_window_rx_t *rx,
                                    uint32_t psn)
 {
@@ -543,7 +586,9 @@ static inline ucx_window_result_t ucx_window_arrived(ucx_window_t *window,
     }
     if (psn == window->rx_psn) {
         ++window->rx_psn;
-        /* If there is a gap, the sender waits for this acknowledgement. */
+        /* Packets after the one that was missing have arrived already:
+         * acknowledge them without delay, so that the sender does not
+         * retransmit them. */
         window->ack_now |= (window->rx_head != NULL);
         return UCX_WINDOW_RX_IN_ORDER;
     }
@@ -556,7 +601,8 @@ static inline ucx_window_result_t ucx_window_arrived(ucx_window_t *window,
                                                UCX_WINDOW_RX_DROPPED;
 }
 
-/** Removes and returns any kept packet, because the connection is closed. */
+/** Removes and returns a kept packet, because the connection is closed; NULL if
+ *  there is none. */
 static inline ucx_window_rx_t *ucx_window_drop_kept(ucx_window_t *window)
 {
     ucx_window_rx_t *rx = window->rx_head;

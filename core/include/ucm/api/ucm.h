@@ -57,7 +57,7 @@ typedef enum ucm_event_type {
 
 /** How calls of the C library are intercepted. */
 typedef enum ucm_mmap_hook_mode {
-    UCM_MMAP_HOOK_NONE,   /**< Not at all */
+    UCM_MMAP_HOOK_NONE,   /**< Calls are not intercepted */
     UCM_MMAP_HOOK_RELOC,  /**< By changing the relocation tables by which loaded
                            * objects call functions of other objects */
     UCM_MMAP_HOOK_BISTRO, /**< By patching the first instructions of the
@@ -84,11 +84,11 @@ typedef enum ucm_module_unload_prevent_mode {
 typedef union ucm_event {
     struct {
         void *result;  /**< Address, or MAP_FAILED */
-        void *address; /**< Requested address */
+        void *address; /**< Requested address; NULL: any */
         size_t size;   /**< Length */
         int prot;      /**< PROT_xx */
         int flags;     /**< MAP_xx */
-        int fd;        /**< File, or -1 */
+        int fd;        /**< File descriptor, or -1 */
         off_t offset;  /**< Offset in the file */
     } mmap;            /**< UCM_EVENT_MMAP */
 
@@ -109,8 +109,8 @@ typedef union ucm_event {
 
     struct {
         void *result;        /**< Address, or MAP_FAILED */
-        int shmid;           /**< Segment */
-        const void *shmaddr; /**< Requested address */
+        int shmid;           /**< Id of the segment */
+        const void *shmaddr; /**< Requested address; NULL: any */
         int shmflg;          /**< SHM_xx */
     } shmat;                 /**< UCM_EVENT_SHMAT */
 
@@ -122,7 +122,7 @@ typedef union ucm_event {
     struct {
         void *result;       /**< Previous end of the data segment, or
                                  (void*)-1 */
-        intptr_t increment; /**< Change in bytes */
+        intptr_t increment; /**< Requested change of the size in bytes */
     } sbrk;                 /**< UCM_EVENT_SBRK */
 
     struct {
@@ -153,27 +153,32 @@ typedef union ucm_event {
 
 /** Settings, see ucm_set_global_opts(). In members of type int, 0 means no. */
 typedef struct ucm_global_config {
-    ucs_log_level_t log_level;           /**< Log level of UCM */
-    int enable_events;                   /**< Intercept calls */
+    ucs_log_level_t log_level;           /**< Most detailed level of UCM's
+                                          *   messages */
+    int enable_events;                   /**< Whether calls are intercepted */
     ucm_mmap_hook_mode_t mmap_hook_mode; /**< How to intercept calls */
-    int enable_malloc_hooks;             /**< Also intercept the heap, by
-                                          * hooks of its allocator */
-    int enable_malloc_reloc;             /**< Also intercept the heap, by
+    int enable_malloc_hooks;             /**< With UCM_MMAP_HOOK_RELOC:
+                                          *   configure the heap to keep free
+                                          *   memory, because UCM does not see
+                                          *   the calls by which the heap
+                                          *   releases memory */
+    int enable_malloc_reloc;             /**< With UCM_MMAP_HOOK_RELOC:
+                                          *   intercept free() and realloc() by
                                           *   changing relocation tables */
-    uint64_t cuda_hook_modes;            /**< How to intercept the CUDA
-                                                   libraries: bit n is
-                                                   ucm_mmap_hook_mode_t n */
-    /** Let the heap adapt its threshold for mmap */
+    uint64_t cuda_hook_modes;            /**< Has no effect; a setting of
+                                          *   OpenUCX: how to intercept the CUDA
+                                          *   libraries */
+    /** Has no effect; a setting of OpenUCX: let the heap adapt its threshold
+     *  for mmap */
     int enable_dynamic_mmap_thresh;
-    size_t alloc_alignment;   /**< Minimum alignment of heap
-                               * blocks that UCM allocates */
+    size_t alloc_alignment;   /**< Has no effect; a setting of OpenUCX: minimum
+                               *   alignment of heap blocks */
     int dlopen_process_rpath; /**< Whether ucm_dlopen() searches the run path of
                                *   the calling object */
     /** Whether the library may be unloaded */
     ucm_module_unload_prevent_mode_t module_unload_prevent_mode;
-    int bistro_force_far_jump; /**< Always patch in the long
-                                                     form of a jump, which
-                                                     reaches any address */
+    int bistro_force_far_jump; /**< Has no effect; a setting of OpenUCX: always
+                                *   patch in the long form of a jump */
 } ucm_global_config_t;
 
 /**

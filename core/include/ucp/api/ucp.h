@@ -157,7 +157,7 @@ ucs_status_t ucp_config_modify(ucp_config_t *config, const char *name,
                                const char *value);
 
 /**
- * Prints settings in the form in which they can be read.
+ * Prints settings as lines NAME=VALUE, which a configuration file may contain.
  *
  * @param config       the settings
  * @param stream       where to print
@@ -242,7 +242,8 @@ typedef struct ucp_params {
      * at the address of the request.
      */
     size_t request_size;
-    /** Initializes those bytes, once for each allocated request. */
+    /** Initializes the application's part of a request, once when the library
+     *  allocates its memory. */
     ucp_request_init_callback_t request_init;
     /** Undoes @a request_init. */
     ucp_request_cleanup_callback_t request_cleanup;
@@ -308,7 +309,8 @@ typedef struct ucp_context_attr {
     size_t request_size;
     /** UCS_THREAD_MODE_MULTI if workers may be shared among threads. */
     ucs_thread_mode_t thread_mode;
-    /** Memory types in use, UCS_BIT() of ucs_memory_type_t. */
+    /** Types of memory that an open device can access, register or allocate,
+     *  UCS_BIT() of ucs_memory_type_t. */
     uint64_t memory_types;
     /** Name of the context, zero-terminated. */
     char name[UCP_ENTITY_NAME_MAX];
@@ -503,7 +505,7 @@ typedef struct ucp_worker_attr {
      * ucp_worker_release_address().
      */
     ucp_address_t *address;
-    /** Bytes in @a address. */
+    /** Length of @a address in bytes. */
     size_t address_length;
     /** Maximum length of the header of ucp_am_send_nbx(). */
     size_t max_am_header;
@@ -523,7 +525,7 @@ enum ucp_worker_address_attr_field {
 typedef struct ucp_worker_address_attr {
     /** Members to fill, bits of ucp_worker_address_attr_field. */
     uint64_t field_mask;
-    /** Unique among all workers. */
+    /** Number that identifies the worker, unique among all workers. */
     uint64_t worker_uid;
 } ucp_worker_address_attr_t;
 
@@ -643,11 +645,11 @@ ucs_status_t ucp_worker_wait(ucp_worker_h worker);
 
 /**
  * Pauses the processor until @a address is written to, but for at most about
- * 100 microseconds. Events of the worker do not end the pause. For loops that
- * poll a variable and call ucp_worker_progress(): saves power where the CPU
- * supports it.
+ * 100 microseconds. Returns at once if the worker has queued work. Other events
+ * of the worker do not end the pause. For loops that poll a variable and call
+ * ucp_worker_progress(): saves power where the CPU supports it.
  *
- * @param worker   unused
+ * @param worker   the worker that the loop progresses
  * @param address  local memory that is written to
  */
 void ucp_worker_wait_mem(ucp_worker_h worker, void *address);
@@ -708,9 +710,10 @@ typedef enum {
     UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL = UCS_BIT(18),
     /**
      * The operation is one of many in flight: prefer throughput to the duration
-     * of the single operation. The protocols of tagged, active and stream sends
-     * are selected by the time for which they occupy both sides, without the
-     * latency. UCP_OP_ATTR_FLAG_FAST_CMPL takes precedence over it.
+     * of the single operation. The library selects the protocols of tagged,
+     * active and stream sends by the time for which they occupy both sides,
+     * without the latency. UCP_OP_ATTR_FLAG_FAST_CMPL takes precedence over
+     * this flag.
      */
     UCP_OP_ATTR_FLAG_MULTI_SEND     = UCS_BIT(19),
 } ucp_op_attr_t;
@@ -733,18 +736,18 @@ typedef struct {
     void *request;
     /** Runs on completion if a request was returned. */
     union {
-        /** For sends, put, get, atomics, flush and close. */
+        /** Callback of sends, put, get, atomics, flush and close. */
         ucp_send_nbx_callback_t send;
-        /** For tagged receives. */
+        /** Callback of tagged receives. */
         ucp_tag_recv_nbx_callback_t recv;
-        /** For stream receives. */
+        /** Callback of stream receives. */
         ucp_stream_recv_nbx_callback_t recv_stream;
-        /** For ucp_am_recv_data_nbx(). */
+        /** Callback of ucp_am_recv_data_nbx(). */
         ucp_am_recv_data_nbx_callback_t recv_am;
     } cb;
     /** Layout of an element; default ucp_dt_make_contig(1): bytes. */
     ucp_datatype_t datatype;
-    /** Passed to the callback. */
+    /** Argument that is passed to the callback. */
     void *user_data;
     /** Receives the old remote value of an atomic operation. */
     void *reply_buffer;
@@ -755,9 +758,11 @@ typedef struct {
      * receives, which have an argument for it.
      */
     union {
-        /** Bytes received, for ucp_am_recv_data_nbx(). */
+        /** For ucp_am_recv_data_nbx(): where to store the number of received
+         *  bytes. */
         size_t *length;
-        /** The message, for tagged receives. */
+        /** For tagged receives: where to store the sender's tag and the length
+         *  of the message. */
         ucp_tag_recv_info_t *tag_info;
     } recv_info;
     /**
@@ -793,7 +798,7 @@ typedef struct {
      * ucp_worker_attr_t::max_debug_string is always sufficient.
      */
     size_t debug_string_size;
-    /** As ucp_request_check_status() returns it. */
+    /** Status of the operation, as ucp_request_check_status() returns it. */
     ucs_status_t status;
     /** Memory type of the buffer, as given or detected. */
     ucs_memory_type_t mem_type;
@@ -851,8 +856,8 @@ ucs_status_t ucp_stream_recv_request_test(void *request, size_t *length_p);
 void ucp_request_cancel(ucp_worker_h worker, void *request);
 
 /**
- * Releases a request. An operation in progress completes, but its callback is
- * not called; its buffers stay in use until then.
+ * Releases a request. An operation in progress continues, but its callback is
+ * not called; the library uses its buffers until the operation is complete.
  */
 void ucp_request_free(void *request);
 
@@ -1091,7 +1096,7 @@ typedef struct {
 
 /** Buffer of the caller for a list of transports. */
 typedef struct {
-    /** The caller's array. */
+    /** Array of the caller, which receives the list. */
     ucp_transport_entry_t *entries;
     /** In: number of entries of the array; out: number of entries that are
      *  filled. */
@@ -1133,7 +1138,7 @@ typedef enum ucp_ep_perf_attr_field {
 typedef struct {
     /** Members given, bits of ucp_ep_perf_param_field_t. */
     uint64_t field_mask;
-    /** Bytes of the message. Mandatory. */
+    /** Length of the message in bytes. Mandatory. */
     size_t message_size;
 } ucp_ep_evaluate_perf_param_t;
 
@@ -1141,7 +1146,7 @@ typedef struct {
 typedef struct {
     /** Members to fill, bits of ucp_ep_perf_attr_field_t. */
     uint64_t field_mask;
-    /** Seconds to send the message. */
+    /** Time to send the message, in seconds. */
     double estimated_time;
 } ucp_ep_evaluate_perf_attr_t;
 
@@ -1226,8 +1231,9 @@ enum ucp_dt_type {
 };
 
 /**
- * The datatype of a plain array with elements of @a _elem_size bytes. A
- * message that does not fill the buffer fills whole elements.
+ * The datatype of a plain array with elements of @a _elem_size bytes. A stream
+ * receive returns a whole number of elements; other messages may end at any
+ * byte.
  */
 #define ucp_dt_make_contig(_elem_size) \
     ((((ucp_datatype_t)(_elem_size)) << UCP_DATATYPE_SHIFT) | \
@@ -1296,7 +1302,7 @@ typedef struct ucp_generic_dt_ops {
     ucs_status_t (*unpack)(void *state, size_t offset, const void *src,
                            size_t length);
 
-    /** Releases a state. */
+    /** Releases a state, at the end of the operation. */
     void (*finish)(void *state);
 } ucp_generic_dt_ops_t;
 
@@ -1383,9 +1389,9 @@ ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep, const void *buffer, size_t count,
 
 /**
  * Like ucp_tag_send_nbx(), but completes only after a receive has matched the
- * message, which may still be in transfer. Never returns NULL. Portable
- * programs handle UCS_ERR_UNSUPPORTED on endpoints with
- * UCP_ERR_HANDLING_MODE_PEER.
+ * message, which may still be in transfer. Never returns NULL. Other
+ * implementations of this interface return UCS_ERR_UNSUPPORTED on endpoints
+ * with UCP_ERR_HANDLING_MODE_PEER.
  *
  * @return A request, or an error as a pointer: UCS_ERR_NO_RESOURCE with
  *         UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL
@@ -1427,7 +1433,7 @@ ucs_status_ptr_t ucp_tag_recv_nbx(ucp_worker_h worker, void *buffer,
  *                  queue; the result can only be compared with NULL.
  * @param info      filled if there is a message
  *
- * @return NULL if there is none
+ * @return NULL if there is no such message; otherwise its handle
  */
 ucp_tag_message_h ucp_tag_probe_nb(ucp_worker_h worker, ucp_tag_t tag,
                                    ucp_tag_t tag_mask, int remove,
@@ -1451,7 +1457,8 @@ ucs_status_ptr_t ucp_tag_msg_recv_nbx(ucp_worker_h worker, void *buffer,
 /* =========================================================================
  * Active messages (UCP_FEATURE_AM)
  *
- * A message runs the handler that the receiving worker has set for its id.
+ * When a message arrives, the library calls the handler that the receiving
+ * worker has set for the id of the message.
  * ====================================================================== */
 
 /** @addtogroup UCP_COMM
@@ -1472,9 +1479,9 @@ enum ucp_am_cb_flags {
 enum ucp_send_am_flags {
     /** Give the handler an endpoint to the sender, for replies. */
     UCP_AM_SEND_FLAG_REPLY       = UCS_BIT(0),
-    /** Use an eager protocol for any size. Excludes RNDV. */
+    /** Use an eager protocol for any size. Excludes UCP_AM_SEND_FLAG_RNDV. */
     UCP_AM_SEND_FLAG_EAGER       = UCS_BIT(1),
-    /** Use rendezvous for any size. */
+    /** Use rendezvous for any size. Excludes UCP_AM_SEND_FLAG_EAGER. */
     UCP_AM_SEND_FLAG_RNDV        = UCS_BIT(2),
     /** The header can be reused when the call returns; it is copied if
      *  necessary. */
@@ -1484,15 +1491,16 @@ enum ucp_send_am_flags {
 };
 
 /**
- * Members of ucp_am_recv_param_t, and from bit 16 on what the data is. At most
- * one of the two flags is set.
+ * Members of ucp_am_recv_param_t and, from bit 16 on, the kind of data that the
+ * handler receives. At most one of the two flags is set.
  */
 typedef enum {
     /** ucp_am_recv_param_t::reply_ep */
     UCP_AM_RECV_ATTR_FIELD_REPLY_EP = UCS_BIT(0),
     /** The handler may keep the data by returning UCS_INPROGRESS. */
     UCP_AM_RECV_ATTR_FLAG_DATA      = UCS_BIT(16),
-    /** A descriptor instead of data, for ucp_am_recv_data_nbx(). */
+    /** The handler receives a descriptor, for ucp_am_recv_data_nbx(), instead
+     *  of data. */
     UCP_AM_RECV_ATTR_FLAG_RNDV      = UCS_BIT(17),
 } ucp_am_recv_attr_t;
 
@@ -1714,12 +1722,13 @@ enum {
      *  size. */
     UCP_MEM_MAP_FIXED          = UCS_BIT(2),
     /**
-     * Try to use equal remote keys for segments that several processes map in
-     * the same way; ucp_rkey_compare() compares them, and one key is then valid
-     * for all.
+     * Try to use the same remote key for segments that several processes map in
+     * the same way. If ucp_rkey_compare() finds that the keys of these
+     * processes are equal, one of the keys is sufficient to access all
+     * segments.
      */
     UCP_MEM_MAP_SYMMETRIC_RKEY = UCS_BIT(3),
-    /** Map and pin all pages now. Excludes NONBLOCK. */
+    /** Map and pin all pages now. Excludes UCP_MEM_MAP_NONBLOCK. */
     UCP_MEM_MAP_LOCK           = UCS_BIT(4),
 };
 
@@ -1739,9 +1748,10 @@ typedef struct ucp_mem_map_params {
     void *address;
     /** Length in bytes. Mandatory, except with @a exported_memh_buffer. */
     size_t length;
-    /** UCP_MEM_MAP_NONBLOCK, ... */
+    /** Bits of the flags UCP_MEM_MAP_NONBLOCK, ... */
     unsigned flags;
-    /** UCP_MEM_MAP_PROT_LOCAL_READ, ...; default: all. */
+    /** Allowed accesses: bits UCP_MEM_MAP_PROT_LOCAL_READ, ...; default:
+     *  all. */
     unsigned prot;
     /**
      * Type of memory to allocate, default UCS_MEMORY_TYPE_HOST; for existing
@@ -1773,7 +1783,7 @@ struct ucp_mem_attr {
     void *address;
     /** Length in bytes; may be more than requested. */
     size_t length;
-    /** Memory type. */
+    /** Type of the memory. */
     ucs_memory_type_t mem_type;
 };
 
@@ -1801,9 +1811,9 @@ typedef struct ucp_mem_advise_params {
     uint64_t field_mask;
     /** Start of the memory, inside the segment. */
     void *address;
-    /** Length in bytes. */
+    /** Length of the memory in bytes. */
     size_t length;
-    /** The advice. */
+    /** How the memory will be used. */
     ucp_mem_advice_t advice;
 } ucp_mem_advise_params_t;
 

@@ -135,8 +135,8 @@ ucs_status_ptr_t ucp_ep_close_nb(ucp_ep_h ep, unsigned mode) UCS_DEPRECATED;
 ucs_status_ptr_t ucp_disconnect_nb(ucp_ep_h ep) UCS_DEPRECATED;
 
 /**
- * Closes an endpoint as ucp_disconnect_nb() does and makes progress until it is
- * complete.
+ * Closes an endpoint as ucp_disconnect_nb() does, and makes progress until the
+ * close is complete.
  * @deprecated ucp_ep_close_nbx().
  */
 void ucp_ep_destroy(ucp_ep_h ep) UCS_DEPRECATED;
@@ -164,8 +164,9 @@ ucs_status_ptr_t ucp_ep_flush_nb(ucp_ep_h ep, unsigned flags,
                                  ucp_send_callback_t cb) UCS_DEPRECATED;
 
 /**
- * Changes an endpoint, mostly the user_data and error handler of one that
- * ucp_listener_accept_callback_t delivered. On failure nothing changes.
+ * Changes the parameters of an endpoint. Mostly used to set the user_data and
+ * the error handler of an endpoint that ucp_listener_accept_callback_t
+ * received. On failure nothing changes.
  * @deprecated Accept with ucp_listener_conn_handler_t and give the parameters
  *             to ucp_ep_create().
  *
@@ -331,9 +332,10 @@ ucs_status_ptr_t ucp_tag_send_nb(ucp_ep_h ep, const void *buffer, size_t count,
                                  ucp_send_callback_t cb) UCS_DEPRECATED;
 
 /**
- * Sends a tagged message with the caller's request, for senders that wait for
- * its completion at once: no callback, and a higher rendezvous threshold
- * (UCX_SEND_NBR_RNDV_THRESH), so that more sizes complete early.
+ * Sends a tagged message with the caller's request. For senders that wait for
+ * the completion at once. There is no callback. The rendezvous threshold is
+ * higher than that of other sends (UCX_SEND_NBR_RNDV_THRESH), so that more
+ * messages complete as soon as their data is copied.
  * @deprecated ucp_tag_send_nbx() with UCP_OP_ATTR_FIELD_REQUEST.
  *
  * @return UCS_OK          complete; @a req is not in use

@@ -62,8 +62,8 @@ typedef struct ucp_listener *ucp_listener_h;
 typedef struct ucp_conn_request *ucp_conn_request_h;
 
 /**
- * A local memory segment that is registered with the devices. Valid for any
- * part of the segment. ucp_mem_map(), ucp_mem_unmap().
+ * A local memory segment that is registered with the devices. Operations on any
+ * part of the segment may use the handle. ucp_mem_map(), ucp_mem_unmap().
  */
 typedef struct ucp_mem *ucp_mem_h;
 
@@ -133,9 +133,9 @@ typedef enum ucp_wakeup_event_types {
     UCP_WAKEUP_TAG_SEND = UCS_BIT(2),
     /** A tagged receive completed. */
     UCP_WAKEUP_TAG_RECV = UCS_BIT(3),
-    /** A part or all of any outgoing operation completed. */
+    /** An outgoing operation of any kind, or a part of one, completed. */
     UCP_WAKEUP_TX       = UCS_BIT(10),
-    /** A part or all of any message arrived. */
+    /** A message, or a part of one, arrived. */
     UCP_WAKEUP_RX       = UCS_BIT(11),
     /** Not an event: signal only new events, not events that are still
      *  unprocessed. */
@@ -179,7 +179,7 @@ typedef struct ucp_am_recv_param {
     /**
      * Endpoint to the sender; valid if UCP_AM_RECV_ATTR_FIELD_REPLY_EP is set.
      * Usable as long as the connection exists; the application need not close
-     * it.
+     * the endpoint.
      */
     ucp_ep_h reply_ep;
 } ucp_am_recv_param_t;
@@ -203,8 +203,8 @@ typedef struct ucp_am_recv_param {
 typedef void (*ucp_request_init_callback_t)(void *request);
 
 /**
- * Undoes ucp_request_init_callback_t when the library releases the memory, at
- * the latest in ucp_worker_destroy().
+ * Undoes ucp_request_init_callback_t. Called when the library releases the
+ * memory of the request, at the latest in ucp_worker_destroy().
  */
 typedef void (*ucp_request_cleanup_callback_t)(void *request);
 
@@ -357,7 +357,7 @@ enum ucp_cb_param_flags {
  * @param arg       as given to ucp_worker_set_am_handler()
  * @param data      the bytes received
  * @param length    number of bytes
- * @param reply_ep  endpoint to the sender; NULL unless it sent with
+ * @param reply_ep  endpoint to the sender; NULL unless the sender set
  *                  UCP_AM_SEND_FLAG_REPLY
  * @param flags     bits of ucp_cb_param_flags
  *
@@ -369,7 +369,8 @@ typedef ucs_status_t (*ucp_am_callback_t)(void *arg, void *data, size_t length,
                                           ucp_ep_h reply_ep, unsigned flags);
 
 /**
- * A client has connected. The callee owns the endpoint to it.
+ * Passes a new endpoint to the server: a client has connected, and the library
+ * has created the endpoint to the client. The callee closes the endpoint.
  */
 typedef void (*ucp_listener_accept_callback_t)(ucp_ep_h ep, void *arg);
 

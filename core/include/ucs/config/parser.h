@@ -16,7 +16,8 @@
  *   ucs_config_parser_fill_opts(&opts, UCS_CONFIG_GET_TABLE(my_table), "APP_",
  *                               0);
  *
- * reads APP_MY_DEPTH, then APP_DEPTH.
+ * reads the option "depth" from the variable APP_MY_DEPTH or, if that is
+ * not set, from APP_DEPTH.
  */
 #ifndef UCS_CONFIG_PARSER_H
 #define UCS_CONFIG_PARSER_H
@@ -56,17 +57,18 @@ typedef struct ucs_config_parser {
 /** Type of the elements of an array. */
 typedef struct ucs_config_array {
     size_t elem_size;           /**< size of an element in bytes */
-    ucs_config_parser_t parser; /**< functions for an element */
+    ucs_config_parser_t parser; /**< functions for the value of an element */
 } ucs_config_array_t;
 
 /** One option. A table of options ends with a NULL name. */
 typedef struct ucs_config_field {
-    const char *name;           /**< without prefixes. If the type is a table, a
-                                 *   prefix for the names of its options, which may
-                                 *   be empty */
+    /** Name without prefixes. If the type is a table, a prefix for the names of
+     *  its options, which may be empty */
+    const char *name;
     const char *dfl_value;      /**< default, as text */
     const char *doc;            /**< help, one or more lines; NULL: hidden */
-    size_t offset;              /**< in the structure of options */
+    size_t offset;              /**< offset of the option's member in the
+                                 *   structure of options */
     ucs_config_parser_t parser; /**< functions of its type:
                                  *   UCS_CONFIG_TYPE_xx */
 } ucs_config_field_t;
@@ -77,7 +79,7 @@ typedef struct ucs_config_global_list_entry {
     const char *prefix;        /**< prefix of the names of its options, or
                                 *   NULL */
     ucs_config_field_t *table; /**< fields */
-    size_t size;               /**< of the structure of options */
+    size_t size;               /**< size of the structure of options in bytes */
     ucs_list_link_t list;      /**< link in the list of tables */
     uint8_t flags;             /**< 0 */
 } ucs_config_global_list_entry_t;

@@ -20,11 +20,11 @@ typedef enum {
     UCS_LOG_LEVEL_INFO,        /**< which objects and methods were selected */
     UCS_LOG_LEVEL_DEBUG,       /**< set-up, step by step */
     UCS_LOG_LEVEL_TRACE,       /**< internal state */
-    UCS_LOG_LEVEL_TRACE_REQ,   /**< every request */
-    UCS_LOG_LEVEL_TRACE_DATA,  /**< every message */
-    UCS_LOG_LEVEL_TRACE_ASYNC, /**< every asynchronous event */
-    UCS_LOG_LEVEL_TRACE_FUNC,  /**< every API call */
-    UCS_LOG_LEVEL_TRACE_POLL,  /**< every poll */
+    UCS_LOG_LEVEL_TRACE_REQ,   /**< each request */
+    UCS_LOG_LEVEL_TRACE_DATA,  /**< each message that is sent or received */
+    UCS_LOG_LEVEL_TRACE_ASYNC, /**< each asynchronous event */
+    UCS_LOG_LEVEL_TRACE_FUNC,  /**< each call of an API function */
+    UCS_LOG_LEVEL_TRACE_POLL,  /**< each poll */
     UCS_LOG_LEVEL_LAST,
     UCS_LOG_LEVEL_PRINT, /**< output that the user requested */
 } ucs_log_level_t;
@@ -32,19 +32,21 @@ typedef enum {
 /** How asynchronous events are delivered. */
 typedef enum {
     UCS_ASYNC_MODE_SIGNAL, /**< by a POSIX signal */
-    UCS_ASYNC_MODE_THREAD, /**< by a thread */
+    UCS_ASYNC_MODE_THREAD, /**< by a thread that shares a spin lock with the
+                            *   user */
     UCS_ASYNC_MODE_THREAD_SPINLOCK = UCS_ASYNC_MODE_THREAD,
-    UCS_ASYNC_MODE_THREAD_MUTEX, /**< a thread and a mutex */
-    UCS_ASYNC_MODE_POLL,         /**< when the user polls */
+    UCS_ASYNC_MODE_THREAD_MUTEX, /**< by a thread that shares a mutex with the
+                                  *   user */
+    UCS_ASYNC_MODE_POLL,         /**< when the user polls for events */
     UCS_ASYNC_MODE_LAST,
 } ucs_async_mode_t;
 
-/** Yes, no, or try. */
+/** Whether a feature is used. */
 typedef enum ucs_ternary_auto_value {
-    UCS_NO   = 0, /**< do not */
-    UCS_YES  = 1, /**< required: fail if it is not possible */
+    UCS_NO   = 0, /**< do not use it */
+    UCS_YES  = 1, /**< use it; fail if it is not possible */
     UCS_TRY  = 2, /**< use it if possible */
-    UCS_AUTO = 3, /**< the library decides */
+    UCS_AUTO = 3, /**< the library decides whether to use it */
     UCS_TERNARY_LAST,
 } ucs_ternary_auto_value_t;
 
@@ -121,9 +123,10 @@ typedef struct ucs_sock_addr {
 
 /** Logging of one component. */
 typedef struct ucs_log_component_config {
-    ucs_log_level_t log_level; /**< most detailed level */
-    char name[16];             /**< shown in messages */
-    const char *file_filter;   /**< glob of source files that may log */
+    ucs_log_level_t log_level; /**< most detailed level that is written */
+    char name[16];             /**< name of the component in messages */
+    const char *file_filter;   /**< has no effect; a setting of OpenUCX: glob of
+                                *   the source files that may log */
 } ucs_log_component_config_t;
 
 /**

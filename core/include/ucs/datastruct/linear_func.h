@@ -10,7 +10,7 @@ BEGIN_C_DECLS
 /** @addtogroup UCS_DATASTRUCT
  *  @{ */
 
-/** A line. */
+/** The function f(x) = c + m * x. */
 typedef struct {
     double c; /**< Value at zero */
     double m; /**< Slope */

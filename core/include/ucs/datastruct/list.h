@@ -116,9 +116,9 @@ static inline void ucs_list_del(ucs_list_link_t *elem)
 }
 
 /**
- * Removes an element and makes its link an empty list. The element may be
- * removed again, and ucs_list_is_empty() of its link is false while the element
- * is in a list.
+ * Removes an element and makes its link an empty list. So the element may be
+ * removed again, and ucs_list_is_empty() of its link shows that it is in no
+ * list.
  */
 static inline void ucs_list_del_init(ucs_list_link_t *elem)
 {

@@ -38,8 +38,10 @@ typedef struct ucs_mpool ucs_mpool_t;
 /** Header of an object. Packed, because align_offset may put the object at any
  *  address. */
 typedef union ucs_mpool_elem {
-    union ucs_mpool_elem *next; /**< while free */
-    ucs_mpool_t *mpool;         /**< while in use */
+    /** while the object is free: the next free object, or NULL */
+    union ucs_mpool_elem *next;
+    /** while the object is in use: its pool */
+    ucs_mpool_t *mpool;
 } UCS_S_PACKED ucs_mpool_elem_t;
 
 /** Callbacks of the user of a pool. Each may be NULL. */
@@ -67,23 +69,27 @@ typedef struct ucs_mpool_params {
     size_t elem_size;           /**< size of an object in bytes */
     size_t align_offset;        /**< offset in the object of the byte that is
                                  *   aligned */
-    size_t alignment;           /**< a power of two */
+    size_t alignment;           /**< alignment in bytes of the byte at
+                                 *   align_offset; a power of two */
     int malloc_safe;            /**< do not call malloc, and allocate from the
                                  *   kernel: for pools that hooks of malloc
                                  *   use */
-    unsigned elems_per_chunk;   /**< of the first chunk */
-    size_t max_chunk_size;      /**< limit for the size of growing chunks */
-    unsigned max_elems;         /**< UINT_MAX: no limit */
+    unsigned elems_per_chunk;   /**< number of objects in the first chunk */
+    size_t max_chunk_size;      /**< limit for the size of a chunk in bytes; a
+                                 *   chunk has at least one object */
+    unsigned max_elems;         /**< maximum number of objects; UINT_MAX: no
+                                 *   limit */
     double grow_factor;         /**< factor by which each chunk is larger than
                                  *   the previous one, >= 1 */
-    const ucs_mpool_ops_t *ops; /**< must outlive the pool; may be NULL */
-    const char *name;           /**< for messages; copied */
+    const ucs_mpool_ops_t *ops; /**< callbacks; the table must outlive the pool;
+                                 *   NULL: no callbacks */
+    const char *name;           /**< name for messages; copied */
 } ucs_mpool_params_t;
 
 /** A pool. The members are used by inline functions only. */
 struct ucs_mpool {
-    ucs_mpool_elem_t *freelist;  /**< free objects, or NULL */
-    struct ucs_mpool_data *data; /**< other state */
+    ucs_mpool_elem_t *freelist;  /**< list of free objects; NULL: empty */
+    struct ucs_mpool_data *data; /**< the rest of the pool's state */
 };
 
 /** Maximum length of a pool's name, including the terminating zero. */
@@ -92,21 +98,24 @@ struct ucs_mpool {
 /** State of a pool. Programs may read "ops", to find the structure in which
  *  they store it; the other members are private. */
 typedef struct ucs_mpool_data {
-    size_t elem_size;               /**< size of an object */
-    size_t stride;                  /**< distance between headers */
-    size_t alignment;               /**< a power of two */
-    size_t align_offset;            /**< from the header to the aligned byte */
+    size_t elem_size;               /**< size of an object in bytes */
+    size_t stride;                  /**< distance in bytes between the headers
+                                     *   of two objects */
+    size_t alignment;               /**< alignment in bytes of the aligned byte;
+                                     *   a power of two */
+    size_t align_offset;            /**< offset in bytes from the header to the
+                                     *   aligned byte */
     int malloc_safe;                /**< as in the parameters */
-    unsigned num_elems;             /**< objects that exist */
+    unsigned num_elems;             /**< number of objects in all chunks */
     unsigned max_elems;             /**< as in the parameters */
-    double next_chunk_elems;        /**< objects of the next chunk */
+    double next_chunk_elems;        /**< number of objects in the next chunk */
     double grow_factor;             /**< as in the parameters */
     size_t max_chunk_size;          /**< as in the parameters */
-    struct ucs_mpool_chunk *chunks; /**< all chunks */
+    struct ucs_mpool_chunk *chunks; /**< list of all chunks */
     const ucs_mpool_ops_t *ops;     /**< as in the parameters; if they had
                                      *   NULL, a table without functions */
     void *priv;                     /**< private data of the user */
-    char name[UCS_MPOOL_NAME_MAX];  /**< for messages */
+    char name[UCS_MPOOL_NAME_MAX];  /**< name for messages */
 } ucs_mpool_data_t;
 
 /** Fills in defaults: 128 objects in the first chunk, each chunk twice as large

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Log messages: macros that write to the library's log, for components with
- * levels of their own. If a message is disabled, the macro only compares the
- * levels; its arguments are not evaluated.
+ * Log messages: macros that write to the library's log. A component is a part
+ * of a program that has a name and a log level of its own
+ * (ucs_log_component_config_t). If a message is disabled, the macro only
+ * compares the levels; its arguments are not evaluated.
  */
 #ifndef UCS_DEBUG_LOG_DEF_H
 #define UCS_DEBUG_LOG_DEF_H
@@ -64,8 +65,8 @@ void ucs_log_flush(void);
 /** Writes a message at level fatal; the process continues. Any thread. */
 void ucs_log_fatal_error(const char *format, ...) UCS_F_PRINTF(1, 2);
 
-/* Nonzero if a component's messages of this level are printed. If the component
- * is NULL, tests the library's messages. */
+/* Nonzero if a component's messages of this level are printed. _comp_log_config
+ * points to the component's settings, and is not NULL. */
 #define ucs_log_component_is_enabled(_level, _comp_log_config) \
     ucs_unlikely( \
         ((_level) <= UCS_MAX_LOG_LEVEL) && \

@@ -35,8 +35,9 @@ typedef enum ucs_memory_type {
     (UCS_BIT(UCS_MEMORY_TYPE_HOST) | UCS_BIT(UCS_MEMORY_TYPE_ROCM_MANAGED) | \
      UCS_BIT(UCS_MEMORY_TYPE_ZE_HOST) | UCS_BIT(UCS_MEMORY_TYPE_ZE_MANAGED))
 
-/** Tests the type of memory: nonzero if it is host memory, or if the CPU can
- *  access it. */
+/** UCS_MEM_IS_HOST is nonzero if the type is host memory,
+ *  UCS_MEM_IS_ACCESSIBLE_FROM_CPU if the CPU can access memory of the type
+ *  directly. */
 #define UCS_MEM_IS_HOST(_type) ((_type) == UCS_MEMORY_TYPE_HOST)
 #define UCS_MEM_IS_ACCESSIBLE_FROM_CPU(_type) \
     (!!(UCS_BIT(_type) & UCS_MEMORY_TYPES_CPU_ACCESSIBLE))

@@ -14,7 +14,7 @@ BEGIN_C_DECLS
 /** @addtogroup UCS_RESOURCE
  *  @{ */
 
-/** Number of a node. */
+/** Number of a NUMA node. */
 typedef int16_t ucs_numa_node_t;
 
 /** Cost of access between nodes; a node to itself is 10. */

@@ -25,10 +25,11 @@ BEGIN_C_DECLS
 /** @addtogroup UCS_DEBUG
  *  @{ */
 
-/** What is collected; bits of "mode". */
+/** What is collected. UCS_BIT() of these values are the bits of a mode. */
 enum {
-    UCS_PROFILE_MODE_ACCUM, /* counts and times of locations */
-    UCS_PROFILE_MODE_LOG,   /* every record */
+    UCS_PROFILE_MODE_ACCUM, /* number and total time of the records of each
+                             * location */
+    UCS_PROFILE_MODE_LOG,   /* each record */
     UCS_PROFILE_MODE_LAST,
 };
 
@@ -44,8 +45,10 @@ typedef enum {
                                      * location */
     UCS_PROFILE_TYPE_REQUEST_NEW,   /* a new request, which param64
                                      * identifies */
-    UCS_PROFILE_TYPE_REQUEST_EVENT, /* an event of a request */
-    UCS_PROFILE_TYPE_REQUEST_FREE,  /* a request is released */
+    UCS_PROFILE_TYPE_REQUEST_EVENT, /* an event of a request, which param64
+                                     * identifies */
+    UCS_PROFILE_TYPE_REQUEST_FREE,  /* a request, which param64 identifies, is
+                                     * released */
     UCS_PROFILE_TYPE_LAST,
 } ucs_profile_type_t;
 

@@ -47,8 +47,9 @@
         UCS_PROFILE_CTX_SCOPE_END(_ctx, _name); \
     } while (0)
 
-/* Head of a function that is a scope: the names of its arguments in parentheses,
- * then their declarations. */
+/* Begins the definition of a function that is a scope; the body follows.
+ * _arglist contains the names of the function's arguments in parentheses; the
+ * arguments after it are their declarations. */
 #define _UCS_PROFILE_CTX_FUNC(_ctx, _ret_type, _name, _arglist, ...) \
     static inline _ret_type _name##_profiled(__VA_ARGS__); \
     _ret_type _name(__VA_ARGS__) \

@@ -12,9 +12,9 @@ typedef struct ucs_stats_node ucs_stats_node_t;
 
 /** Level of detail of written statistics, see UCX_STATS_FORMAT. */
 typedef enum ucs_stats_formats {
-    UCS_STATS_FULL,     /**< Every object */
-    UCS_STATS_FULL_AGG, /**< Every worker, with the sums of its objects */
-    UCS_STATS_SUMMARY,  /**< The sums of the process */
+    UCS_STATS_FULL,     /**< The counters of each object */
+    UCS_STATS_FULL_AGG, /**< Each worker, with the sums of its objects */
+    UCS_STATS_SUMMARY,  /**< The sums of all objects of the process */
     UCS_STATS_LAST,
 } ucs_stats_formats_t;
 

@@ -33,7 +33,9 @@
 /* Number of bytes up to the next multiple of _a. */
 #define ucs_padding(_n, _a) (((_a) - ((_n) & ((_a)-1))) & ((_a)-1))
 
-/* Number of the highest, and of the lowest set bit. _n must not be 0. */
+/* ucs_ilog2 returns the number of the highest set bit of _n, ucs_ffs64 that of
+ * the lowest one; _n must not be 0. ucs_popcount returns how many bits are
+ * set. */
 #define ucs_ilog2(_n)    (63u - (unsigned)__builtin_clzll(_n))
 #define ucs_ffs64(_n)    ((unsigned)__builtin_ctzll(_n))
 #define ucs_popcount(_n) ((unsigned)__builtin_popcountll(_n))

@@ -48,11 +48,13 @@ typedef void (*ucs_class_cleanup_func_t)(void *self);
 
 /** A class, defined by UCS_CLASS_DEFINE(). */
 struct ucs_class {
-    const char *name;                 /**< name of the structure's type */
-    size_t size;                      /**< size of an object in bytes */
-    ucs_class_t *superclass;          /**< void_class if the class has no
-                                       *   superclass */
-    ucs_class_cleanup_func_t cleanup; /**< NULL in void_class */
+    const char *name;        /**< name of the structure's type */
+    size_t size;             /**< size of an object in bytes */
+    ucs_class_t *superclass; /**< void_class if the class has no
+                              *   superclass */
+    /** cleanup function of the class, without that of its superclass; NULL in
+     *  void_class */
+    ucs_class_cleanup_func_t cleanup;
 };
 
 /** The end of each chain of superclasses. */

@@ -81,12 +81,13 @@ typedef void *ucs_status_ptr_t;
  * UCS_INPROGRESS. */
 #define UCS_STATUS_IS_ERR(_status) ((_status) < 0)
 
-/* Convert a status to a pointer, and a pointer to a status without checking
- * that it is one. */
+/* UCS_STATUS_PTR converts a status to a pointer. UCS_PTR_RAW_STATUS converts a
+ * pointer to a status; it does not check that the pointer contains a status. */
 #define UCS_STATUS_PTR(_status)  ((void *)(intptr_t)(_status))
 #define UCS_PTR_RAW_STATUS(_ptr) ((ucs_status_t)(intptr_t)(_ptr))
 
-/* Nonzero if the pointer is an error code, or if it points to a request. */
+/* UCS_PTR_IS_ERR is nonzero if the pointer contains an error code,
+ * UCS_PTR_IS_PTR if it points to a request. */
 #define UCS_PTR_IS_ERR(_ptr) \
     ((uintptr_t)(_ptr) >= (uintptr_t)(intptr_t)UCS_ERR_LAST)
 #define UCS_PTR_IS_PTR(_ptr) \

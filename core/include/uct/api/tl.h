@@ -162,9 +162,11 @@ typedef ucs_status_t (*uct_iface_tag_recv_zcopy_func_t)(
     uct_iface_h iface, uct_tag_t tag, uct_tag_t tag_mask, const uct_iov_t *iov,
     size_t iovcnt, uct_tag_context_t *ctx);
 
-/** A table with one function of each type. */
+/** A table of functions: the function of an interface or endpoint for each of
+ *  the types above. */
 typedef struct uct_iface_ops {
-    /** The function of the same name. */
+    /** The member has the name of the function in uct.h, without the prefix
+     *  "uct_". */
     /** @{ */
     uct_cm_ep_conn_notify_func_t cm_ep_conn_notify;
     uct_ep_am_bcopy_func_t ep_am_bcopy;
@@ -219,7 +221,7 @@ typedef struct uct_iface_ops {
     /** @} */
 } uct_iface_ops_t;
 
-/** Object that releases descriptors. */
+/** Object that releases descriptors; see uct_recv_desc below. */
 typedef struct uct_recv_desc uct_recv_desc_t;
 
 /**
@@ -235,8 +237,8 @@ struct uct_recv_desc {
     uct_desc_release_callback_t cb; /**< releases the descriptor */
 };
 
-/** The object that releases a descriptor. Its pointer precedes each descriptor
- *  that a callback may keep. */
+/** The object that releases the descriptor _desc. A pointer to the object
+ *  precedes each descriptor that a callback may keep. */
 #define uct_recv_desc(_desc) (((uct_recv_desc_t **)(_desc))[-1])
 
 /** Begins the declaration of an inline function in a header. */

@@ -179,7 +179,7 @@ ucs_status_t uct_iface_accept(uct_iface_h iface,
                               uct_conn_request_h conn_request);
 
 /**
- * Rejects a client; the error handler of its interface is called.
+ * Rejects a client. The error handler of the client's interface is called.
  *
  * @param [in] iface         Interface that received the request.
  * @param [in] conn_request  Request.

@@ -75,7 +75,8 @@ enum uct_cm_ep_priv_data_pack_args_field {
 
 /** Arguments of uct_cm_ep_priv_data_pack_callback_t. */
 typedef struct uct_cm_ep_priv_data_pack_args {
-    uint64_t field_mask;                /**< Valid fields */
+    /** Valid members, bits of uct_cm_ep_priv_data_pack_args_field */
+    uint64_t field_mask;
     char dev_name[UCT_DEVICE_NAME_MAX]; /**< Device that the connection will
                                              use, named as in
                                              uct_tl_resource_desc::dev_name */
@@ -89,13 +90,14 @@ enum uct_cm_ep_resolve_args_field {
 
 /** Arguments of uct_cm_ep_resolve_callback_t. */
 typedef struct uct_cm_ep_resolve_args {
-    uint64_t field_mask; /**< Valid fields */
+    /** Valid members, bits of uct_cm_ep_resolve_args_field */
+    uint64_t field_mask;
     /** Device with the route to the server, named as in
      *  uct_tl_resource_desc::dev_name */
     char dev_name[UCT_DEVICE_NAME_MAX];
-    ucs_status_t status; /**< UCS_OK, UCS_ERR_UNREACHABLE if
-                                            * the server is unreachable,
-                                                or a local error */
+    /** UCS_OK, UCS_ERR_UNREACHABLE if the server is unreachable, or a local
+     *  error */
+    ucs_status_t status;
 } uct_cm_ep_resolve_args_t;
 
 /** Fields of uct_cm_remote_data that are valid. */
@@ -110,9 +112,12 @@ enum uct_cm_remote_data_field {
 
 /** Data that the peer sent with its request or reply. */
 typedef struct uct_cm_remote_data {
-    uint64_t field_mask;               /**< Valid fields */
-    const uct_device_addr_t *dev_addr; /**< The peer's device */
-    size_t dev_addr_length;            /**< Bytes of dev_addr */
+    /** Valid members, bits of uct_cm_remote_data_field */
+    uint64_t field_mask;
+    /** Device address of the peer */
+    const uct_device_addr_t *dev_addr;
+    /** Length of dev_addr in bytes */
+    size_t dev_addr_length;
     /** The peer's private data */
     const void *conn_priv_data;
     size_t conn_priv_data_length; /**< Length of conn_priv_data in bytes */
@@ -132,15 +137,17 @@ enum uct_cm_listener_conn_request_args_field {
 
 /** Arguments of uct_cm_listener_conn_request_callback_t. */
 typedef struct uct_cm_listener_conn_request_args {
-    uint64_t field_mask;                     /**< Valid fields */
-    char dev_name[UCT_DEVICE_NAME_MAX];      /**< Local device that received the
-                                              * request */
-    uct_conn_request_h conn_request;         /**< The request. Valid until it is
-                                              * passed to uct_ep_create() or
-                                              * uct_listener_reject(); one of
-                                              * them must be called. */
-    const uct_cm_remote_data_t *remote_data; /**< What the client sent */
-    ucs_sock_addr_t client_address;          /**< Address of the client */
+    /** Valid members, bits of uct_cm_listener_conn_request_args_field */
+    uint64_t field_mask;
+    char dev_name[UCT_DEVICE_NAME_MAX]; /**< Local device that received the
+                                         * request */
+    uct_conn_request_h conn_request;    /**< The request. Valid until it is
+                                         * passed to uct_ep_create() or
+                                         * uct_listener_reject(); one of
+                                         * them must be called. */
+    /** Device address and private data of the client */
+    const uct_cm_remote_data_t *remote_data;
+    ucs_sock_addr_t client_address; /**< Address of the client */
 } uct_cm_listener_conn_request_args_t;
 
 /** Fields of uct_cm_ep_client_connect_args that are valid. */
@@ -152,13 +159,13 @@ enum uct_cm_ep_client_connect_args_field {
 
 /** Arguments of uct_cm_ep_client_connect_callback_t. */
 typedef struct uct_cm_ep_client_connect_args {
-    uint64_t field_mask;                     /**< Valid fields */
-    const uct_cm_remote_data_t *remote_data; /**< What the server sent */
-    ucs_status_t status;                     /**< UCS_OK if accepted,
-                                                  UCS_ERR_REJECTED if not,
-                                                  UCS_ERR_CONNECTION_RESET if
-                                                  the server disconnected
-                                                  before, or a local error */
+    /** Valid members, bits of uct_cm_ep_client_connect_args_field */
+    uint64_t field_mask;
+    /** Device address and private data of the server */
+    const uct_cm_remote_data_t *remote_data;
+    /** UCS_OK if accepted, UCS_ERR_REJECTED if not, UCS_ERR_CONNECTION_RESET if
+     *  the server disconnected before, or a local error */
+    ucs_status_t status;
 } uct_cm_ep_client_connect_args_t;
 
 /** Fields of uct_cm_ep_server_conn_notify_args that are valid. */
@@ -168,11 +175,12 @@ enum uct_cm_ep_server_conn_notify_args_field {
 
 /** Arguments of uct_cm_ep_server_conn_notify_callback_t. */
 typedef struct uct_cm_ep_server_conn_notify_args {
-    uint64_t field_mask; /**< Valid fields */
-    ucs_status_t status; /**< UCS_OK once the client has called
-                                  uct_cm_client_ep_conn_notify(),
-                                  UCS_ERR_CONNECTION_RESET if it disconnected
-                                  before, or a local error */
+    /** Valid members, bits of uct_cm_ep_server_conn_notify_args_field */
+    uint64_t field_mask;
+    /** UCS_OK once the client has called uct_cm_client_ep_conn_notify(),
+     *  UCS_ERR_CONNECTION_RESET if the client disconnected before, or a local
+     *  error */
+    ucs_status_t status;
 } uct_cm_ep_server_conn_notify_args_t;
 
 /*

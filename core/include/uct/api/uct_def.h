@@ -45,8 +45,9 @@ BEGIN_C_DECLS
 /** Bytes of a tag context that are reserved for the transport. */
 #define UCT_TAG_PRIV_LEN 32
 
-/** The memory handle of memory that is not registered. A plain 0, which is also
- *  a null pointer, so that constant expressions may use it. */
+/** The memory handle of memory that is not registered. Defined as a plain 0,
+ *  which converts to a null pointer, so that constant expressions may use
+ *  it. */
 #define UCT_MEM_HANDLE_NULL 0
 /** The value of a remote key if there is none. */
 #define UCT_INVALID_RKEY ((uintptr_t)(-1))
@@ -95,8 +96,8 @@ typedef uintptr_t uct_rkey_t;
 /** Data of a component for an unpacked remote key. */
 typedef void *uct_rkey_ctx_h;
 
-/** An endpoint, and an element of memory, for device code (a GPU kernel). Used
- *  with UCT_IFACE_FLAG_DEVICE_EP. */
+/** An endpoint and a range of memory that code on a device (a GPU kernel) can
+ *  use; see UCT_IFACE_FLAG_DEVICE_EP. */
 typedef struct uct_device_ep *uct_device_ep_h;
 typedef struct uct_device_mem_element uct_device_mem_element_t;
 
@@ -111,7 +112,7 @@ typedef struct uct_device_addr uct_device_addr_t;
 typedef struct uct_iface_addr uct_iface_addr_t;
 typedef struct uct_ep_addr uct_ep_addr_t;
 
-/** Identifier of a callback in a worker's progress. */
+/** Identifier of a callback that a worker's progress calls. */
 typedef int uct_worker_cb_id_t;
 
 /** Tag of a message, for transports that match tags themselves. */
@@ -138,10 +139,10 @@ typedef struct uct_iov uct_iov_t;
 
 /** Kind of device of a resource. */
 typedef enum {
-    UCT_DEVICE_TYPE_NET,  /**< Reaches other hosts */
+    UCT_DEVICE_TYPE_NET,  /**< Network, which reaches other hosts */
     UCT_DEVICE_TYPE_SHM,  /**< Memory shared by processes of this host */
     UCT_DEVICE_TYPE_ACC,  /**< Accelerator, such as a GPU's copy engine */
-    UCT_DEVICE_TYPE_SELF, /**< Only this process */
+    UCT_DEVICE_TYPE_SELF, /**< Loopback, which reaches only this process */
     UCT_DEVICE_TYPE_LAST, /**< Number of kinds */
 } uct_device_type_t;
 
@@ -164,11 +165,12 @@ extern const char *uct_device_type_names[];
 typedef enum {
     UCT_ALLOC_METHOD_THP,  /**< C library, transparent huge pages requested */
     UCT_ALLOC_METHOD_MD,   /**< A memory domain; the result is registered */
-    UCT_ALLOC_METHOD_HEAP, /**< C library */
+    UCT_ALLOC_METHOD_HEAP, /**< C library, without a request for huge pages */
     UCT_ALLOC_METHOD_MMAP, /**< Anonymous mapping */
     UCT_ALLOC_METHOD_HUGE, /**< Mapping of explicit huge pages */
     UCT_ALLOC_METHOD_LAST, /**< Number of methods */
-    UCT_ALLOC_METHOD_DEFAULT = UCT_ALLOC_METHOD_LAST, /**< Let UCT choose */
+    /** UCT selects the method */
+    UCT_ALLOC_METHOD_DEFAULT = UCT_ALLOC_METHOD_LAST,
 } uct_alloc_method_t;
 
 /** Names of the methods, indexed by method, terminated by NULL. */
@@ -192,10 +194,12 @@ typedef enum {
 
 /** Reason why an active message is traced. */
 typedef enum uct_am_trace_type {
-    UCT_AM_TRACE_TYPE_SEND,      /**< Sent */
-    UCT_AM_TRACE_TYPE_RECV,      /**< Received and passed to its handler */
-    UCT_AM_TRACE_TYPE_SEND_DROP, /**< Cancelled before it was sent */
-    UCT_AM_TRACE_TYPE_RECV_DROP, /**< Received and dropped */
+    UCT_AM_TRACE_TYPE_SEND,      /**< The message was sent */
+    UCT_AM_TRACE_TYPE_RECV,      /**< The message was received and passed to its
+                                  *   handler */
+    UCT_AM_TRACE_TYPE_SEND_DROP, /**< The message was cancelled before it was
+                                  *   sent */
+    UCT_AM_TRACE_TYPE_RECV_DROP, /**< The message was received and dropped */
     UCT_AM_TRACE_TYPE_LAST,      /**< Number of types */
 } uct_am_trace_type_t;
 
@@ -215,11 +219,12 @@ enum uct_flush_flags {
     UCT_FLUSH_FLAG_LOCAL  = 0,          /**< Local buffers can be reused; the
                                          * target may not have the data yet */
     UCT_FLUSH_FLAG_CANCEL = UCS_BIT(0), /**< Cancel operations where possible.
-                                         *   The other operations still complete
-                                         *   by their callbacks. Afterwards the
-                                         *   endpoint cannot send: only flush
-                                         *   it again, purge its pending
-                                         *   requests and destroy it */
+                                         *   Operations that cannot be cancelled
+                                         *   complete by their callbacks.
+                                         *   Afterwards the endpoint cannot
+                                         *   send: only flush the endpoint
+                                         *   again, purge its pending requests
+                                         *   and destroy it */
     UCT_FLUSH_FLAG_REMOTE = UCS_BIT(1), /**< Puts and atomics have changed the
                                          *   memory of the peer, and all its
                                          *   processors can read the new
@@ -228,8 +233,9 @@ enum uct_flush_flags {
 
 /** Which operations to progress, see uct_iface_progress_enable(). */
 enum uct_progress_types {
-    UCT_PROGRESS_SEND        = UCS_BIT(0), /**< Outgoing operations */
-    UCT_PROGRESS_RECV        = UCS_BIT(1), /**< Incoming messages */
+    UCT_PROGRESS_SEND        = UCS_BIT(0), /**< Progress of outgoing
+                                            *   operations */
+    UCT_PROGRESS_RECV        = UCS_BIT(1), /**< Progress of incoming messages */
     UCT_PROGRESS_THREAD_SAFE = UCS_BIT(7), /**< Another thread may be in
                                                 uct_worker_progress() now */
 };
@@ -270,10 +276,11 @@ enum uct_cb_flags {
  *     |  rx_headroom  |  payload           |
  *     +---------------+--------------------+
  *
- * the callback may keep it by returning UCS_INPROGRESS, may write into the
- * headroom (its size is what the interface was opened with), and must release
- * it by uct_iface_release_desc(). Without the flag, the data is not valid after
- * the callback.
+ * The callback may write into the headroom, whose size is the rx_headroom with
+ * which the interface was opened. The callback may keep the descriptor by
+ * returning UCS_INPROGRESS; the user must then release the descriptor by
+ * uct_iface_release_desc(). Without the flag, the data is not valid after the
+ * callback.
  */
 enum uct_cb_param_flags {
     UCT_CB_PARAM_FLAG_DESC  = UCS_BIT(0), /**< The data is in a descriptor,
@@ -286,8 +293,9 @@ enum uct_cb_param_flags {
 
 /** Flags of uct_tag_context::rndv_cb. */
 enum {
-    UCT_TAG_RECV_CB_INLINE_DATA = UCS_BIT(0), /**< The request contains its
-                                               * data */
+    UCT_TAG_RECV_CB_INLINE_DATA = UCS_BIT(0), /**< The header that the callback
+                                               *   receives contains the data,
+                                               *   too */
 };
 
 /*
@@ -312,8 +320,8 @@ enum {
  * the operation.
  */
 struct uct_iov {
-    void *buffer;   /**< First byte */
-    size_t length;  /**< Bytes of one block */
+    void *buffer;   /**< First byte of the first block */
+    size_t length;  /**< Length of a block in bytes */
     uct_mem_h memh; /**< Registration of the buffer. UCT_MEM_HANDLE_NULL if the
                      *   memory domain does not require one
                      *   (UCT_MD_FLAG_NEED_MEMH), or the operation is not

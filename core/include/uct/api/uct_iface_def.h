@@ -28,7 +28,8 @@ BEGIN_C_DECLS
 
 /** Name of a memory domain of a component. */
 typedef struct uct_md_resource_desc {
-    char md_name[UCT_MD_NAME_MAX]; /**< Argument of uct_md_open() */
+    char md_name[UCT_MD_NAME_MAX]; /**< Name of the domain; argument of
+                                    *   uct_md_open() */
 } uct_md_resource_desc_t;
 
 /** Fields of uct_component_attr to query. */
@@ -82,7 +83,7 @@ typedef struct uct_tl_resource_desc {
  * Capabilities of an interface: bits of uct_iface_attr::cap.flags.
  */
 
-/** Active messages: uct_ep_am_short(), _bcopy(), _zcopy(). */
+/** Active messages: uct_ep_am_short(), uct_ep_am_bcopy(), uct_ep_am_zcopy(). */
 #define UCT_IFACE_FLAG_AM_SHORT UCS_BIT(0)
 #define UCT_IFACE_FLAG_AM_BCOPY UCS_BIT(1)
 #define UCT_IFACE_FLAG_AM_ZCOPY UCS_BIT(2)
@@ -90,12 +91,14 @@ typedef struct uct_tl_resource_desc {
 /** Requests can wait for send resources: uct_ep_pending_add(). */
 #define UCT_IFACE_FLAG_PENDING UCS_BIT(3)
 
-/** Writing remote memory: uct_ep_put_short(), _bcopy(), _zcopy(). */
+/** Writing remote memory: uct_ep_put_short(), uct_ep_put_bcopy(),
+ *  uct_ep_put_zcopy(). */
 #define UCT_IFACE_FLAG_PUT_SHORT UCS_BIT(4)
 #define UCT_IFACE_FLAG_PUT_BCOPY UCS_BIT(5)
 #define UCT_IFACE_FLAG_PUT_ZCOPY UCS_BIT(6)
 
-/** Reading remote memory: uct_ep_get_short(), _bcopy(), _zcopy(). */
+/** Reading remote memory: uct_ep_get_short(), uct_ep_get_bcopy(),
+ *  uct_ep_get_zcopy(). */
 #define UCT_IFACE_FLAG_GET_SHORT UCS_BIT(8)
 #define UCT_IFACE_FLAG_GET_BCOPY UCS_BIT(9)
 #define UCT_IFACE_FLAG_GET_ZCOPY UCS_BIT(10)
@@ -108,19 +111,21 @@ typedef struct uct_tl_resource_desc {
 #define UCT_IFACE_FLAG_ATOMIC_DEVICE UCS_BIT(31)
 
 /*
- * Errors that are detected and reported, by status or to the error handler;
- * otherwise the behaviour is undefined.
+ * Errors that the transport detects and reports, by the status of an operation
+ * or to the error handler. The effect of an error whose flag is missing is
+ * undefined.
  */
 
 /** An invalid local buffer of a short, bcopy or zcopy operation. */
 #define UCT_IFACE_FLAG_ERRHANDLE_SHORT_BUF UCS_BIT(32)
 #define UCT_IFACE_FLAG_ERRHANDLE_BCOPY_BUF UCS_BIT(33)
 #define UCT_IFACE_FLAG_ERRHANDLE_ZCOPY_BUF UCS_BIT(34)
-/** An active message identifier for which the receiver has no handler. */
+/** An active message with an identifier for which the receiver has no
+ *  handler. */
 #define UCT_IFACE_FLAG_ERRHANDLE_AM_ID UCS_BIT(35)
 /** Access to remote memory that the key does not allow. */
 #define UCT_IFACE_FLAG_ERRHANDLE_REMOTE_MEM UCS_BIT(36)
-/** A bcopy operation whose callback packs too much. */
+/** A bcopy operation whose callback packs more than max_bcopy bytes. */
 #define UCT_IFACE_FLAG_ERRHANDLE_BCOPY_LEN UCS_BIT(37)
 /** A lost peer or network connection. */
 #define UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE UCS_BIT(38)
@@ -150,7 +155,8 @@ typedef struct uct_tl_resource_desc {
  *  sent. */
 #define UCT_IFACE_FLAG_EP_KEEPALIVE UCS_BIT(46)
 
-/** The transport matches tags: uct_ep_tag_eager_short(), _bcopy(), _zcopy(),
+/** The transport matches tags: uct_ep_tag_eager_short(),
+ *  uct_ep_tag_eager_bcopy(), uct_ep_tag_eager_zcopy(),
  *  uct_ep_tag_rndv_zcopy(). */
 #define UCT_IFACE_FLAG_TAG_EAGER_SHORT UCS_BIT(50)
 #define UCT_IFACE_FLAG_TAG_EAGER_BCOPY UCS_BIT(51)
@@ -168,15 +174,16 @@ typedef struct uct_tl_resource_desc {
  * uct_iface_attr::cap.event_flags.
  */
 
-/** UCT_EVENT_SEND_COMP */
+/** The interface reports UCT_EVENT_SEND_COMP. */
 #define UCT_IFACE_FLAG_EVENT_SEND_COMP UCS_BIT(0)
-/** UCT_EVENT_RECV */
+/** The interface reports UCT_EVENT_RECV. */
 #define UCT_IFACE_FLAG_EVENT_RECV UCS_BIT(1)
-/** UCT_EVENT_RECV_SIG */
+/** The interface reports UCT_EVENT_RECV_SIG. */
 #define UCT_IFACE_FLAG_EVENT_RECV_SIG UCS_BIT(2)
-/** By a file descriptor: uct_iface_event_fd_get(), uct_iface_event_arm(). */
+/** The interface reports events by a file descriptor: uct_iface_event_fd_get(),
+ *  uct_iface_event_arm(). */
 #define UCT_IFACE_FLAG_EVENT_FD UCS_BIT(3)
-/** By calling uct_iface_params::async_event_cb. */
+/** The interface reports events by calling uct_iface_params::async_event_cb. */
 #define UCT_IFACE_FLAG_EVENT_ASYNC_CB UCS_BIT(4)
 
 /**
@@ -185,8 +192,8 @@ typedef struct uct_tl_resource_desc {
  * processes).
  */
 typedef struct uct_ppn_bandwidth {
-    double dedicated; /**< Part that each process has */
-    double shared;    /**< Part that the processes share */
+    double dedicated; /**< Bandwidth that each process has */
+    double shared;    /**< Bandwidth that all processes share */
 } uct_ppn_bandwidth_t;
 
 /** Attributes of an interface: capabilities, limits and costs. Sizes are in
@@ -194,27 +201,33 @@ typedef struct uct_ppn_bandwidth {
 struct uct_iface_attr {
     struct {
         struct {
-            size_t max_short;       /**< Maximum of uct_ep_put_short() */
-            size_t max_bcopy;       /**< Maximum of uct_ep_put_bcopy() */
-            size_t min_zcopy;       /**< Minimum of uct_ep_put_zcopy(), the sum
-                                     *   of all entries */
-            size_t max_zcopy;       /**< Maximum of uct_ep_put_zcopy() */
-            size_t opt_zcopy_align; /**< Optimal alignment of buffers */
-            size_t align_mtu;       /**< Packet size; its multiples are
-                                     * optimal */
-            size_t max_iov;         /**< Maximum number of entries */
+            size_t max_short;       /**< Maximum length of uct_ep_put_short() */
+            size_t max_bcopy;       /**< Maximum length of uct_ep_put_bcopy() */
+            size_t min_zcopy;       /**< Minimum length of uct_ep_put_zcopy(),
+                                     *   the sum of all entries */
+            size_t max_zcopy;       /**< Maximum length of uct_ep_put_zcopy(),
+                                     *   the sum of all entries */
+            size_t opt_zcopy_align; /**< Optimal alignment of buffers, in
+                                     *   bytes */
+            size_t align_mtu;       /**< Packet size in bytes; lengths that are
+                                     *   multiples of it are optimal */
+            size_t max_iov;         /**< Maximum number of entries of the I/O
+                                     *   vector */
         } put;                      /**< Limits of put */
 
         struct {
-            size_t max_short;       /**< Maximum of uct_ep_get_short() */
-            size_t max_bcopy;       /**< Maximum of uct_ep_get_bcopy() */
-            size_t min_zcopy;       /**< Minimum of uct_ep_get_zcopy(), the sum
-                                     *   of all entries */
-            size_t max_zcopy;       /**< Maximum of uct_ep_get_zcopy() */
-            size_t opt_zcopy_align; /**< Optimal alignment of buffers */
-            size_t align_mtu;       /**< Packet size; its multiples are
-                                     * optimal */
-            size_t max_iov;         /**< Maximum number of entries */
+            size_t max_short;       /**< Maximum length of uct_ep_get_short() */
+            size_t max_bcopy;       /**< Maximum length of uct_ep_get_bcopy() */
+            size_t min_zcopy;       /**< Minimum length of uct_ep_get_zcopy(),
+                                     *   the sum of all entries */
+            size_t max_zcopy;       /**< Maximum length of uct_ep_get_zcopy(),
+                                     *   the sum of all entries */
+            size_t opt_zcopy_align; /**< Optimal alignment of buffers, in
+                                     *   bytes */
+            size_t align_mtu;       /**< Packet size in bytes; lengths that are
+                                     *   multiples of it are optimal */
+            size_t max_iov;         /**< Maximum number of entries of the I/O
+                                     *   vector */
         } get;                      /**< Limits of get */
 
         struct {
@@ -226,36 +239,45 @@ struct uct_iface_attr {
                                      *   sum of header and all entries */
             size_t max_zcopy;       /**< Maximum length of a zcopy message, the
                                      *   same sum */
-            size_t opt_zcopy_align; /**< Optimal alignment of buffers */
-            size_t align_mtu;       /**< Packet size; its multiples are
-                                     * optimal */
+            size_t opt_zcopy_align; /**< Optimal alignment of buffers, in
+                                     *   bytes */
+            size_t align_mtu;       /**< Packet size in bytes; lengths that are
+                                     *   multiples of it are optimal */
             size_t max_hdr;         /**< Maximum length of the header of
                                      *   uct_ep_am_zcopy() */
-            size_t max_iov;         /**< Maximum number of entries */
+            size_t max_iov;         /**< Maximum number of entries of the I/O
+                                     *   vector */
         } am;                       /**< Limits of active messages */
 
         struct {
             struct {
                 size_t min_recv;        /**< Minimum size of a posted buffer */
                 size_t max_zcopy;       /**< Maximum size of a posted buffer */
-                size_t max_iov;         /**< Maximum number of entries */
+                size_t max_iov;         /**< Maximum number of entries of the
+                                         *   I/O vector */
                 size_t max_outstanding; /**< Maximum number of buffers posted at
                                          * the same time */
             } recv; /**< Limits of uct_iface_tag_recv_zcopy() */
 
             struct {
-                size_t max_short; /**< Maximum of uct_ep_tag_eager_short() */
-                size_t max_bcopy; /**< Maximum of uct_ep_tag_eager_bcopy() */
-                size_t max_zcopy; /**< Maximum of uct_ep_tag_eager_zcopy() */
-                size_t max_iov;   /**< Maximum number of entries */
+                size_t max_short; /**< Maximum length of
+                                   *   uct_ep_tag_eager_short() */
+                size_t max_bcopy; /**< Maximum length of
+                                   *   uct_ep_tag_eager_bcopy() */
+                size_t max_zcopy; /**< Maximum length of
+                                   *   uct_ep_tag_eager_zcopy() */
+                size_t max_iov;   /**< Maximum number of entries of the I/O
+                                   *   vector */
             } eager;              /**< Limits of eager tagged messages */
 
             struct {
-                size_t max_zcopy; /**< Maximum of uct_ep_tag_rndv_zcopy() */
+                size_t max_zcopy; /**< Maximum length of
+                                   *   uct_ep_tag_rndv_zcopy() */
                 size_t max_hdr;   /**< Maximum length of the header of
                                    *   uct_ep_tag_rndv_zcopy() and
                                    *   uct_ep_tag_rndv_request() */
-                size_t max_iov;   /**< Maximum number of entries */
+                size_t max_iov;   /**< Maximum number of entries of the I/O
+                                   *   vector */
             } rndv;               /**< Limits of rendezvous */
         } tag; /**< Limits of tag matching in the transport */
 
@@ -294,8 +316,8 @@ struct uct_iface_attr {
     size_t max_num_eps;                      /**< Maximum number of endpoints */
     unsigned dev_num_paths;                  /**< Number of network paths that
                                               *   can be used at the same time.
-                                              *   Each requires a separate
-                                              *   endpoint, with another
+                                              *   Each path requires a separate
+                                              *   endpoint with its own
                                               *   uct_ep_params::path_index */
 };
 
@@ -305,8 +327,8 @@ struct uct_iface_attr {
 
 /** Modes of opening an interface. */
 enum uct_iface_open_mode {
-    UCT_IFACE_OPEN_MODE_DEVICE          = UCS_BIT(0), /**< By transport and
-                                                           device */
+    /** Open the interface of a transport and a device */
+    UCT_IFACE_OPEN_MODE_DEVICE          = UCS_BIT(0),
     /** To listen on a socket address. Prefer uct_listener_create() */
     UCT_IFACE_OPEN_MODE_SOCKADDR_SERVER = UCS_BIT(1),
     /** To connect to a socket address. Prefer uct_cm_open() */
@@ -345,8 +367,10 @@ enum uct_iface_feature {
     UCT_IFACE_FEATURE_AM           = UCS_BIT(0), /**< Active messages */
     UCT_IFACE_FEATURE_PUT          = UCS_BIT(1), /**< Put */
     UCT_IFACE_FEATURE_GET          = UCS_BIT(2), /**< Get */
-    UCT_IFACE_FEATURE_AMO32        = UCS_BIT(3), /**< Atomics on 32 bits */
-    UCT_IFACE_FEATURE_AMO64        = UCS_BIT(4), /**< Atomics on 64 bits */
+    UCT_IFACE_FEATURE_AMO32        = UCS_BIT(3), /**< Atomics on words of 32
+                                                  *   bits */
+    UCT_IFACE_FEATURE_AMO64        = UCS_BIT(4), /**< Atomics on words of 64
+                                                  *   bits */
     UCT_IFACE_FEATURE_TAG          = UCS_BIT(5), /**< Tag matching */
     UCT_IFACE_FEATURE_FLUSH_REMOTE = UCS_BIT(6), /**< UCT_FLUSH_FLAG_REMOTE */
     /** First unused bit */
@@ -364,8 +388,8 @@ struct uct_iface_params {
 
     union {
         struct {
-            const char *tl_name;  /**< Transport */
-            const char *dev_name; /**< Device */
+            const char *tl_name;  /**< Name of the transport */
+            const char *dev_name; /**< Name of the device */
         } device;                 /**< For UCT_IFACE_OPEN_MODE_DEVICE */
 
         struct {
@@ -376,9 +400,10 @@ struct uct_iface_params {
                                                                    * requests */
             uint32_t cb_flags; /**< Bits of uct_cb_flags for conn_request_cb */
         } sockaddr;            /**< For UCT_IFACE_OPEN_MODE_SOCKADDR_SERVER */
-    } mode;                    /**< The open_mode selects the member */
+    } mode;                    /**< `open_mode` selects the member */
 
-    ucs_stats_node_t *stats_root;    /**< Parent of statistics, or NULL */
+    /** Parent of the interface's statistics, or NULL */
+    ucs_stats_node_t *stats_root;
     size_t rx_headroom;              /**< Bytes to reserve in front of received
                                       * data, see uct_cb_param_flags;
                                           0 by default */
@@ -406,12 +431,14 @@ struct uct_iface_params {
                                     *   UCS_TIME_INFINITY: no checks. A variable
                                     *   by which the user sets the interval
                                     *   takes precedence */
-    size_t am_alignment;           /**< Alignment of received active messages; a
+    size_t am_alignment;           /**< Alignment in bytes of received active
+                                    *   messages, at the byte am_align_offset; a
                                     *   power of 2; 1 by default. Applies only
                                     *   to data in a descriptor
                                     *   (UCT_CB_PARAM_FLAG_DESC) */
-    size_t am_align_offset;        /**< Offset of the byte that is aligned,
-                                    *   below am_alignment; 0 by default */
+    size_t am_align_offset;        /**< Offset in the data of the byte that is
+                                    *   aligned, below am_alignment; 0 by
+                                    *   default */
     uint64_t features;             /**< Bits of uct_iface_feature */
 };
 
@@ -481,9 +508,11 @@ struct uct_ep_params {
     uct_cm_ep_server_conn_notify_callback_t sockaddr_cb_server;
     uct_ep_disconnect_cb_t disconnect_cb;       /**< Called when the peer has
                                                  *   disconnected */
-    unsigned path_index;                        /**< Network path, below
-                                          * uct_iface_attr::dev_num_paths; 0
-                                              by default */
+    unsigned path_index;                        /**< Network path of the
+                                                 *   endpoint, below
+                                                 *   dev_num_paths of
+                                                 *   uct_iface_attr; 0 by
+                                                 *   default */
     uct_cm_ep_resolve_callback_t cm_resolve_cb; /**< On a client: called when
                                                  *   the local device is known;
                                                  *   then call uct_ep_connect().

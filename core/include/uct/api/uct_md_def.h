@@ -65,8 +65,8 @@ enum uct_md_mem_flags {
     /** Local operations may write the memory */
     UCT_MD_MEM_ACCESS_LOCAL_WRITE   = UCS_BIT(9),
 
-    /** A hint: try to use the same remote key as all other processes, so that a
-     *  peer stores only one key */
+    /** A hint: try to give this memory the same remote key in all processes, so
+     *  that a peer needs only one key for all of them */
     UCT_MD_MEM_SYMMETRIC_RKEY = UCS_BIT(10),
     /** Register the whole address space of the process */
     UCT_MD_MEM_GVA            = UCS_BIT(11),
@@ -106,8 +106,8 @@ struct uct_md_attr {
     ucs_linear_func_t reg_cost; /**< Time of a registration in seconds, as a
                                  *   function of its bytes */
     char component_name[UCT_COMPONENT_NAME_MAX]; /**< Name of the component */
-    size_t rkey_packed_size;  /**< Bytes that uct_md_mkey_pack()
-                                             writes */
+    size_t rkey_packed_size;  /**< Number of bytes that uct_md_mkey_pack()
+                               *   writes */
     ucs_cpu_set_t local_cpus; /**< Processors close to the device */
 };
 
@@ -143,15 +143,15 @@ typedef struct uct_md_mem_attr {
 
 /** Memory that uct_mem_alloc() allocated; argument of uct_mem_free(). */
 typedef struct uct_allocated_memory {
-    void *address;               /**< First byte */
-    size_t length;               /**< Length in bytes, at least the requested
-                                  *   length */
-    uct_alloc_method_t method;   /**< Method that allocated the memory */
-    ucs_memory_type_t mem_type;  /**< Type of the memory */
-    uct_md_h md;                 /**< Only with UCT_ALLOC_METHOD_MD: the
-                                  *   domain */
-    uct_mem_h memh;              /**< Only with UCT_ALLOC_METHOD_MD: the
-                                  *   handle */
+    void *address;              /**< First byte */
+    size_t length;              /**< Length in bytes, at least the requested
+                                 *   length */
+    uct_alloc_method_t method;  /**< Method that allocated the memory */
+    ucs_memory_type_t mem_type; /**< Type of the memory */
+    /** Domain that allocated the memory; only with UCT_ALLOC_METHOD_MD */
+    uct_md_h md;
+    /** Handle of the memory; only with UCT_ALLOC_METHOD_MD */
+    uct_mem_h memh;
     ucs_sys_device_t sys_device; /**< Device of the memory, or
                                   *   UCS_SYS_DEVICE_ID_UNKNOWN */
 } uct_allocated_memory_t;
@@ -181,12 +181,13 @@ typedef struct {
     void *address;              /**< Preferred address; NULL, the default, for
                                  *   any. With UCT_MD_MEM_FLAG_FIXED, allocation
                                  *   fails if the address cannot be used */
-    ucs_memory_type_t mem_type; /**< Host memory by default */
+    ucs_memory_type_t mem_type; /**< Type of the memory to allocate; host memory
+                                 *   by default */
 
     struct {
         const uct_md_h *mds; /**< Domains to try, in this order; may be NULL
                                     if count is 0 */
-        unsigned count;      /**< Number of domains */
+        unsigned count;      /**< Number of entries of `mds` */
     } mds; /**< For UCT_ALLOC_METHOD_MD, which is skipped if there are no
             *   domains */
 

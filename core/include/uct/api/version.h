@@ -13,8 +13,9 @@
  *  need not know. */
 #define UCT_VERNO_MINOR 20
 
-/** Incremented when only errors are corrected; and a suffix. */
+/** Incremented when a version only corrects errors. */
 #define UCT_VERNO_PATCH 0
+/** A suffix of the version, which may be empty. */
 #define UCT_VERNO_EXTRA ""
 
 /** The version as text. */
