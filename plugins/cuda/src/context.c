@@ -92,8 +92,9 @@ void cuda_release(int device, void *context)
     }
 }
 
-/* Activates the context again. The domain still has its reference: a reset does
- * not release references. */
+/* Activates the device's primary context again after a reset: retaining it does
+ * that. The additional reference is released at once, because a reset does not
+ * release the reference of cuda_retain(). */
 int cuda_revive(int device)
 {
     void *context;

@@ -3,9 +3,10 @@
  * Loads and starts the driver. The library stays loaded: it has threads and
  * does not support unloading.
  *
- * Starting takes 230 ms and makes the process a user of the device. So a
- * program that has no device memory only loads the library: the driver is
- * started by the program itself, or by the first call that needs a device.
+ * Starting the driver (cuInit()) takes 230 ms and makes the process a user of
+ * the device. Therefore the plugin at first only loads the library. The program
+ * itself may start the driver; otherwise cuda_start() does, at the first call
+ * that needs a device.
  */
 #include "calls.h"
 
@@ -14,8 +15,9 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-/* The first driver with memory pools, 32-bit and 64-bit write values, and the
- * 64-byte handles that are used here. */
+/* The oldest supported driver, as cuDriverGetVersion() numbers it: the first
+ * one with memory pools, cuStreamWriteValue32_v2(), and the 64-byte handles
+ * that this plugin uses. */
 enum { OLDEST_DRIVER = 11070 };
 
 cuda_calls_t cuda;
@@ -26,7 +28,7 @@ static char why_not_loaded[160];
 
 static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
 static char why_not_started[160];
-static _Atomic int num_devices;
+static _Atomic int num_devices; /* 0: the driver is not known to be started */
 
 static const struct {
     const char *name;
@@ -60,8 +62,8 @@ static int find_symbols(void *library)
     return 1;
 }
 
-/* Removes functions that are newer than the driver's version: they must not be
- * used, even if the library has their symbols. */
+/* Sets the functions that are newer than the driver's version to NULL: they
+ * must not be called, even if the library exports them. */
 static void clear_newer(int version)
 {
     size_t i;
@@ -110,8 +112,7 @@ ucs_status_t cuda_load(const char **reason)
     return is_loaded ? UCS_OK : UCS_ERR_NO_DEVICE;
 }
 
-/* Counts the devices. CUDA_ERROR_NOT_INITIALIZED: the driver has not been
- * started. */
+/* Sets num_devices. CUDA_ERROR_NOT_INITIALIZED: the driver is not started. */
 static CUresult count_devices(void)
 {
     int count       = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Facts of the CUDA driver's binary interface: types, numbers and structures
- * that this plugin and the emulated driver of the tests use. The file is not a
- * copy of the toolkit's header, which Debian's main archive does not contain;
- * where a toolkit is installed, a test compares the two
- * (tests/emulated/facts.h).
+ * Declarations for the CUDA driver's binary interface: types, numbers and
+ * structures that this plugin and the emulated driver of the tests use. They
+ * replace the toolkit's header cuda.h, so that the plugin can be built without
+ * the toolkit, which Debian's main archive does not contain. Where a toolkit is
+ * installed, a test compares this file with cuda.h (tests/emulated/facts.h).
  */
 #ifndef CUDA_DRIVER_H
 #define CUDA_DRIVER_H
@@ -82,13 +82,14 @@ enum {
     CU_COMPUTEMODE_EXCLUSIVE_PROCESS = 3,
 };
 
-/** Attributes of an address; the stored type is in brackets. */
+/** Attributes of an address. Brackets contain the type of the value that
+ * cuPointerGetAttribute() stores. */
 enum {
     CU_POINTER_ATTRIBUTE_CONTEXT        = 1, /**< [CUcontext] */
     CU_POINTER_ATTRIBUTE_MEMORY_TYPE    = 2, /**< [unsigned] */
     CU_POINTER_ATTRIBUTE_DEVICE_POINTER = 3, /**< [CUdeviceptr] */
     CU_POINTER_ATTRIBUTE_HOST_POINTER   = 4, /**< [void*] */
-    CU_POINTER_ATTRIBUTE_SYNC_MEMOPS    = 6, /**< [unsigned] can be set */
+    CU_POINTER_ATTRIBUTE_SYNC_MEMOPS    = 6, /**< [unsigned]; can be set */
     CU_POINTER_ATTRIBUTE_BUFFER_ID      = 7, /**< [unsigned long long] */
     CU_POINTER_ATTRIBUTE_IS_MANAGED     = 8, /**< [unsigned] */
     CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9, /**< [int] */
@@ -190,8 +191,8 @@ typedef struct CUmemPoolPtrExportData_st {
     unsigned char reserved[64];
 } CUmemPoolPtrExportData;
 
-/** Attributes of copies of cuMemcpyBatchAsync. The hints of locations are for
- * managed memory and pageable memory. */
+/** Attributes of the copies of cuMemcpyBatchAsync. The location hints concern
+ * only managed and pageable memory. */
 typedef struct CUmemcpyAttributes_st {
     CUmemcpySrcAccessOrder srcAccessOrder;
     CUmemLocation srcLocHint;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The driver functions that the plugin calls: names and parameters. Some names
- * contain a version (_v2), because the library exports them so. No include
- * guard: the file is included with different definitions of CUDA_CALL, and of
- * CUDA_CALL_SINCE for calls that a driver older than the stated version lacks.
+ * end with a version (_v2): these are the names that the library exports. No
+ * include guard: the file is included several times, with different definitions
+ * of the macros CUDA_CALL and CUDA_CALL_SINCE. CUDA_CALL_SINCE is for functions
+ * that drivers before the stated version do not have.
  */
 #ifndef CUDA_CALL_SINCE
 #define CUDA_CALL_SINCE(_version, _name, _params) CUDA_CALL(_name, _params)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory between processes: export, opening, closing. */
+/* Memory between processes: exports allocations, and opens and closes those of
+ * other processes, for each kind of key (parts.h). */
 #include "parts.h"
 
 #include <string.h>
@@ -131,8 +132,8 @@ static CUresult open_virtual(const accel_key_t *key, int fd,
         return result;
     }
     result = map_handle(handle, key->length, opened);
-    (void)cuda.cuMemRelease(handle); /* The mapping keeps the memory
-                                      * allocated */
+    (void)cuda.cuMemRelease(handle); /* The mapping keeps the memory allocated,
+                                      * so the handle is not needed */
     return result;
 }
 

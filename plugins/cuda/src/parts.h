@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The functions of the table accel_driver (<ucx/accel.h>), by file. */
+/* The functions of the table accel_driver, by file. <ucx/accel.h> describes
+ * them at the slots with the same names. */
 #ifndef CUDA_PARTS_H
 #define CUDA_PARTS_H
 
@@ -44,25 +45,27 @@ int cuda_queue_query(accel_queue_t *queue);
 
 /* --------------------------------------------------------------- ipc.c -- */
 
-/** Kinds of keys: how another process opens an allocation. */
+/** Values of accel_key_t.kind: how another process opens an allocation. They
+ * determine the meaning of the key's members `handle` and `fd`. */
 enum {
-    CUDA_KEY_LEGACY = 1, /**< The handle is from cuIpcGetMemHandle */
-    CUDA_KEY_VIRTUAL,    /**< The descriptor is that of memory from
-                          *   cuMemCreate */
-    CUDA_KEY_POOL,       /**< The descriptor is that of the pool; the handle is
-                          *   from cuMemPoolExportPointer */
+    CUDA_KEY_LEGACY = 1, /**< `handle` is from cuIpcGetMemHandle(); no `fd` */
+    CUDA_KEY_VIRTUAL, /**< `fd` represents memory from cuMemCreate(); `handle`
+                       *   contains random bytes */
+    CUDA_KEY_POOL,    /**< `fd` represents the memory pool; `handle` is from
+                       *   cuMemPoolExportPointer() */
     CUDA_NUM_KEY_KINDS = CUDA_KEY_POOL,
 };
 
-/** Indices in the array `details` of an allocation. */
+/** Indices in the array accel_allocation_t.details. */
 enum {
     CUDA_DETAIL_POOL,   /**< The allocation's CUmemoryPool, or 0 if it is not
                          *   from a pool */
     CUDA_DETAIL_EXPORT, /**< CUDA_LEGACY_EXPORT, CUDA_FD_EXPORT */
 };
+/** How the driver can export the allocation; bits of CUDA_DETAIL_EXPORT. */
 enum {
-    CUDA_LEGACY_EXPORT = 0x1,
-    CUDA_FD_EXPORT     = 0x2,
+    CUDA_LEGACY_EXPORT = 0x1, /**< By cuIpcGetMemHandle() */
+    CUDA_FD_EXPORT     = 0x2, /**< As a file descriptor */
 };
 
 int cuda_export_memory(const accel_allocation_t *allocation, accel_key_t *key);

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Queues: each uses its own stream.
+ * Queues (accel_queue_t). Each queue uses its own stream.
  *
- * The memory of a queue is allocated from the heap and registered, not
- * allocated by the driver: when the user resets a context, the word that
- * progress polls stays mapped.
+ * The memory of a queue, which contains its flag, is allocated from the heap
+ * and registered with the driver. It is not allocated by the driver, so that
+ * the flag, which progress polls, stays mapped when the user resets the
+ * context.
  *
  * A reset replaces the primary context by another one with the same handle. A
- * queue detects it because the context's number (cuCtxGetId) has changed or,
- * with drivers before CUDA 12, because the registration of the queue's memory
- * is lost.
+ * queue detects a reset because the context's number (cuCtxGetId()) has
+ * changed. Drivers before CUDA 12 do not have this number. With them, a queue
+ * detects a reset because the registration of its memory is lost.
  */
 #include "parts.h"
 
@@ -17,14 +18,14 @@
 
 struct accel_queue {
     CUcontext context;
-    unsigned long long id; /* Number of the context or of the registration: see
-                            * identity() */
-    int must_push;         /* Non-zero: the context was not current at an
-                            * earlier call, so later calls push it without a
-                            * check */
+    unsigned long long id; /* Result of identity() when the queue was opened */
+    int must_push;         /* The context was not current at an earlier call of
+                            * cuda_queue_enter(), so later calls push it without
+                            * a check */
     CUstream stream;
-    CUdeviceptr flag; /* Device address of the flag */
-    void *memory;
+    /* Device address of the word that cuda_queue_signal() writes */
+    CUdeviceptr flag;
+    void *memory; /* The registered memory, from cuda_staging_new() */
 };
 
 void *cuda_staging_new(int device, size_t length)
@@ -51,9 +52,9 @@ static CUresult identity(const accel_queue_t *queue, unsigned long long *id)
                                           (uintptr_t)queue->memory);
 }
 
-/* Checks that the current context is the one in which the queue was opened.
- * Otherwise the queue's registrations, streams and mappings do not exist any
- * more. */
+/* Returns UCS_OK if the current context is the one in which the queue was
+ * opened. ACCEL_RESET: it is another one, or the context was reset, so that the
+ * queue's stream and registration do not exist any more. */
 static int check_current(const accel_queue_t *queue)
 {
     unsigned long long id;
@@ -71,9 +72,9 @@ static int check_current(const accel_queue_t *queue)
     }
 }
 
-/* Makes the context current. Needs one driver call if the context is current
- * already, as with the runtime library, otherwise three; one more with drivers
- * before CUDA 12. */
+/* Makes the queue's context current. This takes one driver call if the context
+ * is current already, which is usual if the program uses the CUDA runtime,
+ * otherwise three. With drivers before CUDA 12, it takes one more. */
 int cuda_queue_enter(accel_queue_t *queue, accel_scope_t *scope)
 {
     int result;
@@ -142,8 +143,9 @@ int cuda_queue_open(int device, void *context, void *memory, size_t length,
     return UCS_OK;
 }
 
-/* Closes a queue. A failed context rejects these calls, and has released the
- * resources already. If only the stream has failed, the calls succeed. */
+/* A failed context rejects the calls that release the queue's resources, but it
+ * has already released them itself. If only the stream has failed, the calls
+ * succeed. */
 void cuda_queue_close(accel_queue_t *queue, int is_failed)
 {
     accel_scope_t scope;
@@ -165,8 +167,8 @@ int cuda_queue_copy(accel_queue_t *queue, uint64_t to, uint64_t from,
     return cuda.cuMemcpyAsync(to, from, length, queue->stream);
 }
 
-/* The driver's arrays have elements of unsigned long long, which has the
- * layout of the batch's uint64_t. */
+/* The casts are correct because CUdeviceptr (unsigned long long) has the same
+ * layout as the batch's uint64_t. */
 int cuda_queue_copy_batch(accel_queue_t *queue, accel_batch_t *batch)
 {
     CUmemcpyAttributes all = {

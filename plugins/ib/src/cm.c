@@ -105,8 +105,8 @@ static double earlier(double a, double b)
     return ((a == 0) || ((b != 0) && (b < a))) ? b : a;
 }
 
-/* Handles the links of the list whose deadline or nudge is due. Returns the
- * earliest time at which another one is due, 0 for none. */
+/* Handles the links of the list whose `deadline` or `nudge_at` has passed.
+ * Returns the earliest of the times that are left; 0: none. */
 static double check_deadlines(ib_link_t *list, double now)
 {
     ib_link_t *node, *following;
@@ -118,7 +118,7 @@ static double check_deadlines(ib_link_t *list, double now)
         link      = ib_container_of(node, ib_cm_link_t, node);
         if ((link->deadline != 0) && (link->deadline <= now)) {
             link_late(link);
-            following = list->next; /* The user may have changed the list */
+            following = list->next; /* A callback may have changed the list */
             continue;
         }
         if ((link->nudge_at != 0) && (link->nudge_at <= now)) {
@@ -184,13 +184,13 @@ static void cm_progress(void *arg)
     } while (num == CM_EVENTS);
     cm->in_progress = 0;
 
-    /* The handler is level-triggered: events that arrived meanwhile are
-     * reported at once. */
+    /* Enable the asynchronous handler again. It is level-triggered, so it
+     * reports events that have arrived since epoll_wait(). */
     cm->host->async_modify_fd(cm->async_id, UCS_EVENT_SET_EVREAD);
 }
 
-/* Schedules progress. If there is no memory for the callback, enables the
- * handler, which tries again. */
+/* Makes the worker call cm_progress(). If there is no memory to schedule this
+ * call, enables the asynchronous handler, which then runs and tries again. */
 static void cm_call(ib_cm_t *cm)
 {
     if (cm->host->progress_oneshot(cm->super.worker, cm_progress, cm) !=
@@ -205,8 +205,8 @@ void ib_cm_wake(ib_cm_t *cm)
     cm_call(cm);
 }
 
-/* Runs on a service thread. Schedules progress, and disables the handler until
- * progress has run. */
+/* The asynchronous handler; runs on a service thread. Schedules cm_progress(),
+ * and disables itself until cm_progress() has run. */
 static void cm_async_event(int fd, int events, void *arg)
 {
     ib_cm_t *cm = arg;
@@ -333,7 +333,8 @@ static void cm_close(uct_cm_h uct_cm)
     ib_cm_link_t *link;
 
     cm->host->async_remove(cm->async_id);
-    cm->in_progress = 1; /* The functions below must not schedule progress */
+    cm->in_progress = 1; /* So that the functions below do not schedule
+                          * cm_progress() */
     ib_cm_listener_rejected(cm);
     while (!ib_link_is_alone(&cm->unknown)) {
         ib_cm_link_kill(ib_container_of(cm->unknown.next, ib_cm_link_t, node));

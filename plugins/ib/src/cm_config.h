@@ -11,9 +11,11 @@
 #include <ucx/cm.h>
 
 typedef struct ib_cm_config {
-    size_t priv_data_len;
-    double timeout; /* Seconds */
-    unsigned max_unknown;
+    size_t priv_data_len; /* Maximum bytes of private data of a message */
+    double timeout;       /* Seconds to resolve an address, to connect, and to
+                           * wait for the request of a client */
+    unsigned max_unknown; /* Maximum number of connections whose client has sent
+                           * no request yet */
 } ib_cm_config_t;
 
 extern const ucx_config_table_t ib_cm_config_table;

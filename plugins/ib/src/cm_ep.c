@@ -22,7 +22,8 @@ static void call_end(ib_cm_ep_t *ep)
     }
 }
 
-/* Returns 0 if the user was already notified. */
+/* Returns 0 if the connect or notify callback must not be called, because
+ * IB_CM_EP_TOLD is set already; otherwise sets this flag. */
 static int tell_once(ib_cm_ep_t *ep)
 {
     int first = !(ep->flags & IB_CM_EP_TOLD);
@@ -110,8 +111,8 @@ void ib_cm_ep_lost(ib_cm_ep_t *ep, ucs_status_t status)
 
     call_begin(ep);
     ep->status = status;
-    /* After a connection has ended, no peer is left to notify: flushes
-     * succeed. */
+    /* Flushes of an established connection succeed: the connection has ended,
+     * so the peer's user need not be notified of a disconnect any more. */
     ib_cm_ep_drop_link(ep, (state == IB_CM_ST_CONNECTED) ? UCS_OK : status);
     if ((state == IB_CM_ST_CONNECTING) && (ep->resolve_cb != NULL)) {
         (void)tell_resolved(ep, status);
@@ -197,13 +198,14 @@ void ib_cm_ep_connected(ib_cm_ep_t *ep)
 
 /* --- Messages ------------------------------------------------------------- */
 
-/* Handles DISCONNECT. Calls the user's callback first, because the reply LEFT
- * confirms that it was called. */
+/* Handles DISCONNECT. Calls the user's disconnect callback before the reply
+ * LEFT is sent, because LEFT confirms this call. */
 static void peer_disconnects(ib_cm_ep_t *ep)
 {
     tell_left(ep);
     if (ep->link == NULL) {
-        return; /* If the connection has ended, no reply is needed */
+        return; /* The callback has closed the connection: no reply is
+                 * possible */
     }
     if (ep->flags & IB_CM_EP_LEFT) {
         ep->status = UCS_ERR_NOT_CONNECTED;

@@ -7,19 +7,18 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-    REJECT_NO_SERVICE = 8
-}; /* Reason of a rejection: no process listens at
-    * the address */
+/* A reason of RDMA_CM_EVENT_REJECTED: no process listens at the address */
+enum { REJECT_NO_SERVICE = 8 };
 
-/* A copy of an event of librdmacm. The event itself is acknowledged before it
- * is handled: rdma_destroy_id() would wait for the acknowledgement. */
+/* A copy of an event of librdmacm. The event itself is acknowledged before the
+ * copy is handled, because a handler may call rdma_destroy_id(), which waits
+ * for the acknowledgement. */
 typedef struct cm_event {
     enum rdma_cm_event_type type;
     int status;
     struct rdma_cm_id *id;
-    void *listener; /* The listener, for CONNECT_REQUEST */
-    uint8_t length;
+    void *listener; /* The ib_cm_listener_t, for CONNECT_REQUEST */
+    uint8_t length; /* Bytes of private data */
     uint8_t priv[UINT8_MAX];
 } cm_event_t;
 
@@ -45,7 +44,8 @@ ucs_status_t ib_cm_status(int error)
     }
 }
 
-/* Returns 0 if the private data is not that of a compatible peer. */
+/* Copies the private data. Returns 0 if it is not an ib_cm_intro_t of a
+ * compatible version. */
 static int take_intro(const cm_event_t *event, ib_cm_intro_t *intro)
 {
     if (event->length < sizeof(*intro)) {
@@ -124,12 +124,12 @@ static void link_lost(ib_cm_link_t *link, ucs_status_t status)
     }
 }
 
-/* Called when a connection has ended. Messages received before may still be in
- * the completion queue. */
+/* Called when a connection has ended. First handles the messages that were
+ * received before and are still in the completion queue. */
 static void disconnected(ib_cm_link_t *link)
 {
-    link->gone = 1; /* For the thread that takes the link, if the last message
-                     * was a request */
+    link->gone = 1; /* If one of these messages is REQUEST, a thread takes the
+                     * link and must know that the connection has ended */
     if (ib_cm_link_poll(link) && (link->state != IB_CM_ST_DEAD)) {
         link_lost(link, UCS_ERR_CONNECTION_RESET);
     }
@@ -195,7 +195,8 @@ static void link_event(ib_cm_link_t *link, const cm_event_t *event)
 }
 
 /* Returns non-zero if the link is in REQUESTED or another thread has taken it.
- * If the event ends the connection, `gone` is set for that thread. */
+ * Then the manager must not handle the event. If the event ends the connection,
+ * sets `gone`, from which the thread that takes the link learns this. */
 static int link_is_out(ib_cm_t *cm, ib_cm_link_t *link,
                        enum rdma_cm_event_type type)
 {
@@ -211,7 +212,7 @@ static int link_is_out(ib_cm_t *cm, ib_cm_link_t *link,
     return out;
 }
 
-/* Returns the listener if the context is one, otherwise NULL. */
+/* Returns `context` if it is a listener of this manager, otherwise NULL. */
 static ib_cm_listener_t *find_listener(ib_cm_t *cm, const void *context)
 {
     ib_link_t *node;

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Flush of connection manager endpoints. It completes when the peer's device
- * has acknowledged all messages, and after a disconnect when the peer's user
- * was notified (LEFT) or the connection has ended.
+ * Flush of connection manager endpoints. A flush completes when the peer's
+ * device has acknowledged all messages. If this side has disconnected, the
+ * flush also waits until the peer's user was notified (the message LEFT) or the
+ * connection has ended.
  */
 #include "cm.h"
 
 #include <stdlib.h>
 
-/* An outstanding flush. It completes in progress; the endpoint may have been
- * destroyed before. */
+/* An outstanding flush. Progress calls the completion. The endpoint may be
+ * destroyed before that call. */
 typedef struct cm_flush {
     /* Node in the endpoint's list `flushes`, then in the manager's list
      * `flushed` */
     ib_link_t node;
     uct_completion_t *comp;
-    ucs_status_t status;
+    ucs_status_t status; /* For `comp`; set when the flush has ended */
 } cm_flush_t;
 
+/* Returns whether a flush has nothing to wait for. */
 static int is_over(const ib_cm_ep_t *ep)
 {
     return (ep->link == NULL) ||
@@ -82,7 +84,9 @@ void ib_cm_flush_dispatch(ib_cm_t *cm)
     }
 }
 
-/* Cancels outstanding flushes; `comp` is called after them. */
+/* Closes the connection, and ends the outstanding flushes with
+ * UCS_ERR_CANCELED. If there are any, `comp` is called after their
+ * completions. */
 static ucs_status_t cancel(ib_cm_ep_t *ep, uct_completion_t *comp)
 {
     int waited = !ib_link_is_alone(&ep->flushes);
@@ -106,7 +110,8 @@ ucs_status_t ib_cm_ep_flush(uct_ep_h uct_ep, unsigned flags,
         return cancel(ep, comp);
     }
     if (ep->link == NULL) {
-        /* The reason why the connection has failed or was cancelled */
+        /* After a disconnect there is nothing to flush. Otherwise the
+         * connection has failed or was cancelled; `status` is the reason. */
         return (ep->flags & (IB_CM_EP_PEER_LEFT | IB_CM_EP_LEFT)) ? UCS_OK :
                                                                     ep->status;
     }

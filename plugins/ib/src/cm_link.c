@@ -3,9 +3,10 @@
  * Links: an RDMA connection with its messages in both directions. Listeners and
  * endpoints interpret the messages.
  *
- * Each side sends each kind of message at most once. Therefore receive buffers
- * for all of them are posted in advance: the first is large, the others are
- * small. The connection of a peer that sends more or longer messages is closed.
+ * Each side sends each kind of message at most once. Only its first message may
+ * have private data (REQUEST or ACCEPT). Therefore receive buffers for all
+ * messages are posted in advance: first a large one, then small ones. The
+ * connection of a peer that sends more or longer messages is closed.
  */
 #include "cm.h"
 #include "device.h"
@@ -22,16 +23,18 @@
 
 enum {
     LINK_CQ_LEN = 4 * (IB_CM_SMALL + 1),
-    LINK_SEND   = 0x100, /* Flag in the id of a work request */
+    LINK_SEND   = 0x100, /* Flag in wr_id of sends; receives do not have it */
 };
 
+/* Seconds for which a closed link waits for acknowledgements, at most */
 static const double LINGER_TIME = 2.0;
+/* Seconds from REQUEST to the first ib_cm_link_nudge() */
 static const double FIRST_NUDGE = 0.01;
 
 /* --- Buffers -------------------------------------------------------------- */
 
-/* Returns a buffer of one direction; the buffer with index 0 is the large
- * one. */
+/* Returns a send or receive buffer. The buffer with index 0 is the large one,
+ * those with the indices 1 to IB_CM_SMALL are small. */
 static char *buffer_of(const ib_cm_link_t *link, int is_send, unsigned index)
 {
     size_t half = link->large + (IB_CM_SMALL * sizeof(ib_cm_msg_t));
@@ -160,8 +163,8 @@ static void unwatch(ib_cm_link_t *link)
     }
 }
 
-/* Destroys the link's objects of librdmacm and libibverbs. The peer's device
- * reports that the connection has ended. */
+/* Destroys the link's objects of librdmacm and libibverbs. This ends the
+ * connection, which the peer's librdmacm reports to the peer. */
 static void release(ib_cm_link_t *link)
 {
     unwatch(link);
@@ -228,8 +231,8 @@ void ib_cm_link_kill(ib_cm_link_t *link)
     release(link);
 }
 
-/* Closes a link after its sends are acknowledged: a destroyed queue pair
- * neither retransmits messages nor sends queued ones. */
+/* Waits for the acknowledgements, because a destroyed queue pair neither
+ * retransmits messages nor sends queued ones. */
 void ib_cm_link_close(ib_cm_link_t *link)
 {
     if ((link->unsent == 0) || link->gone) {
@@ -291,8 +294,9 @@ ucs_status_t ib_cm_link_adopt(ib_cm_link_t *link, ib_cm_t *cm)
 {
     ib_cm_t *from = link->cm;
 
-    /* rdma_migrate_id() returns when the other manager has acknowledged all
-     * events of `id`. */
+    /* Moves the identifier to the event channel of `cm`. rdma_migrate_id()
+     * returns when `from` has acknowledged all events of the identifier, so
+     * that `from` does not use the link any more. */
     if ((from != cm) && (rdma_migrate_id(link->id, cm->events) != 0)) {
         return ib_cm_status(errno);
     }
@@ -321,6 +325,7 @@ static int is_iwarp(const ib_cm_link_t *link)
     return link->id->verbs->device->transport_type == IBV_TRANSPORT_IWARP;
 }
 
+/* Schedules ib_cm_link_nudge() after `delay` seconds. */
 static void plan_nudge(ib_cm_link_t *link, double delay)
 {
     link->nudge_delay = delay;
@@ -385,14 +390,15 @@ void ib_cm_link_nudge(ib_cm_link_t *link)
     };
     struct ibv_send_wr *bad;
 
-    /* The send queue has a free entry for the write if nothing else is
-     * outstanding. */
+    /* While another send is outstanding, the send queue may have no free
+     * entry. */
     if ((link->unsent == 0) && (ibv_post_send(link->id->qp, &wr, &bad) == 0)) {
         ++link->unsent;
     }
-    /* No nudge is needed after UCX_RDMA_CM_TIMEOUT: the peer's device has
-     * accepted the connection by then. Only the reply is missing, which the
-     * server's user may send much later. */
+    /* The write is repeated with increasing delays until the delay reaches
+     * UCX_RDMA_CM_TIMEOUT. By then the peer's device has accepted the
+     * connection. Only the reply is missing, which the server's user may send
+     * much later. */
     if (link->nudge_delay < link->cm->config.timeout) {
         plan_nudge(link, 2 * link->nudge_delay);
     } else {
@@ -426,7 +432,8 @@ static int is_bad(const ib_cm_link_t *link, const ib_cm_msg_t *msg,
     }
 }
 
-/* Handles a message. Returns 0 if the link is now owned by the user. */
+/* Handles a received message. Returns 0 if the user or another thread may now
+ * own the link. */
 static int received(ib_cm_link_t *link, unsigned index, size_t length)
 {
     const ib_cm_msg_t *msg = (ib_cm_msg_t *)buffer_of(link, 0, index);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls of the user: create, connect and disconnect endpoints of the connection
- * manager.
+ * Functions that the user calls: to create, connect and disconnect endpoints of
+ * the connection manager.
  */
 #include "cm.h"
 
@@ -140,7 +140,8 @@ static ucs_status_t create_client(ib_cm_t *cm, const uct_ep_params_t *params,
     return UCS_OK;
 }
 
-/* Sends the reply; an error from the pack callback rejects the client. */
+/* Sends ACCEPT. If the user's pack callback returns an error, sends REJECT and
+ * returns the error. */
 static ucs_status_t accept_request(ib_cm_ep_t *ep)
 {
     uct_cm_ep_priv_data_pack_args_t args = {
@@ -162,9 +163,10 @@ static ucs_status_t accept_request(ib_cm_ep_t *ep)
     return ib_cm_link_send(ep->link, IB_CM_ACCEPT, priv, (size_t)length);
 }
 
-/* Moves the link to the endpoint's manager. The next progress handles events
- * that arrived while the link was not watched, and the end of the
- * connection. */
+/* Moves the link to the endpoint's manager and monitors it again. The next
+ * progress then handles the messages that have arrived meanwhile. If the
+ * connection has ended meanwhile, the deadline makes that progress fail the
+ * endpoint. */
 static ucs_status_t adopt(ib_cm_link_t *link, ib_cm_ep_t *ep)
 {
     ucs_status_t status = ib_cm_link_adopt(link, ep->cm);
@@ -285,7 +287,7 @@ static ucs_status_t ep_disconnect(uct_ep_h uct_ep, unsigned flags)
     }
     ep->flags |= IB_CM_EP_LEFT;
     if (ep->link == NULL) {
-        return UCS_OK; /* The peer has ended the connection already */
+        return UCS_OK; /* The connection has ended already */
     }
     status = ib_cm_link_send(ep->link, IB_CM_DISCONNECT, NULL, 0);
     if (status != UCS_OK) {

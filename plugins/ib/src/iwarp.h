@@ -2,8 +2,8 @@
 /*
  * iWARP devices: RDMA over TCP. Their addresses are IP addresses, and only
  * librdmacm can connect their queue pairs. They support neither datagrams nor
- * atomics, and do not acknowledge writes: only the data of a read shows that
- * earlier writes have arrived.
+ * atomics. The completion of a write does not show that the data has arrived:
+ * only a later read over the same connection shows this.
  */
 #ifndef IB_IWARP_H
 #define IB_IWARP_H
@@ -17,7 +17,7 @@ static inline int ib_is_iwarp(const struct ibv_context *context)
     return context->device->transport_type == IBV_TRANSPORT_IWARP;
 }
 
-/* Stores the IP address of the port; an IPv4 address is mapped into IPv6.
+/* Stores the IP address of the port in *gid, an IPv4 address as ::ffff:a.b.c.d.
  * UCS_ERR_NO_DEVICE: the port has no address, or the plugin is built without
  * librdmacm. */
 ucs_status_t ib_iwarp_address(const ucx_host_t *host,

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Circular doubly linked lists. A link is a member of the element that it
- * connects. A link that is in no list points to itself.
+ * Circular doubly linked lists. The head of a list is an ib_link_t, and each
+ * element contains an ib_link_t for each list that it can be in. The link of an
+ * element that is in no list points to itself, as does the head of an empty
+ * list.
  */
 #ifndef IB_LIST_H
 #define IB_LIST_H
@@ -15,6 +17,7 @@ static inline void ib_link_init(ib_link_t *link)
     link->next = link->prev = link;
 }
 
+/* Returns whether a list is empty, or whether an element is in no list. */
 static inline int ib_link_is_alone(const ib_link_t *link)
 {
     return link->next == link;
@@ -36,7 +39,7 @@ static inline void ib_link_remove(ib_link_t *link)
     ib_link_init(link);
 }
 
-/* Appends `link`, unless it is in a list already. */
+/* Appends `link` to the list, unless `link` is in a list already. */
 static inline void ib_link_queue(ib_link_t *list, ib_link_t *link)
 {
     if (ib_link_is_alone(link)) {
@@ -44,8 +47,8 @@ static inline void ib_link_queue(ib_link_t *list, ib_link_t *link)
     }
 }
 
-/* Moves all elements of `list` to the list `to`, which the caller need not
- * initialize. */
+/* Moves all elements of `list` to `to`, whose previous contents are
+ * overwritten. */
 static inline void ib_link_take_all(ib_link_t *list, ib_link_t *to)
 {
     *to            = *list;

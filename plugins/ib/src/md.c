@@ -177,8 +177,8 @@ static ucs_status_t ib_md_mkey_pack(uct_md_h md, uct_mem_h memh, void *address,
     return UCS_OK;
 }
 
-/* Unpacks a key. Any 32 bits may be a key; the device of the owner checks
- * them. */
+/* Unpacks a remote key. Any 32 bits may be a valid key: the remote device
+ * checks the key at each access. */
 ucs_status_t ib_rkey_unpack(const ucx_component_t *component,
                             const void *buffer, size_t length,
                             ucs_sys_device_t sys_dev, uct_rkey_t *rkey_p,
@@ -230,8 +230,8 @@ void ib_md_set_odp(ib_md_t *md)
     md->odp_access = 0;
     if ((md->config.odp == UCS_NO) ||
         ((md->config.odp != UCS_YES) && (md->rcache != NULL))) {
-        return; /* With the cache, repeated registrations cost as little as with
-                 * on-demand paging, and transfers are faster */
+        return; /* Repeated registrations cost as little with the cache as with
+                 * on-demand paging, which makes transfers slower */
     }
     if (has_odp(md)) {
         md->odp_access = IBV_ACCESS_ON_DEMAND;
@@ -246,10 +246,10 @@ void ib_md_set_odp(ib_md_t *md)
 /* --- Memory of other devices ---------------------------------------------- */
 
 /* Determines whether the device registers dmabufs. There is no query for this,
- * so it tries a registration with an invalid file descriptor; the error shows
- * which layer rejects it. EBADF comes from a driver that supports dmabufs and
- * has looked up the file. Kernels and drivers without dmabufs reject the
- * request itself (EOPNOTSUPP, EPROTONOSUPPORT, EINVAL). */
+ * so this function tries a registration with an invalid file descriptor. The
+ * error shows which layer rejects the registration. EBADF comes from a driver
+ * that supports dmabufs and has looked up the file. Kernels and drivers without
+ * dmabufs reject the request itself (EOPNOTSUPP, EPROTONOSUPPORT, EINVAL). */
 void ib_md_set_dmabuf(ib_md_t *md)
 {
     const ucx_host_t *host = md->host;
@@ -395,8 +395,8 @@ static ucs_status_t ib_md_query(uct_md_h uct_md, ucx_md_attr_t *attr)
     attr->reg_mem_types    = host;
     attr->cache_mem_types  = (md->rcache != NULL) ? host : 0;
     attr->access_mem_types = host;
-    /* Seconds: with a cache, a look-up; otherwise a system call that pins each
-     * page */
+    /* Seconds, and seconds per byte. With the cache, a registration is mostly a
+     * look-up; without, it is a system call that pins each page. */
     attr->reg_cost         = (md->rcache != NULL) ?
                                  ucs_linear_func_make(1e-7, 0) :
                                  ucs_linear_func_make(16e-6, 0.06e-9);

@@ -17,23 +17,27 @@ typedef struct ib_md {
     struct ibv_device_attr attr;
     ib_md_config_t config;
     ucs_sys_device_t sys_dev;
-    ucx_rcache_t *rcache; /* NULL: no cache */
-    int odp_access;       /* IBV_ACCESS_ON_DEMAND, or 0 */
-    /* Access rights of buffers that receive the data of reads */
+    ucx_rcache_t *rcache; /* Cache of registrations; NULL: not used */
+    int odp_access;       /* Access flag of all registrations of host memory:
+                           * IBV_ACCESS_ON_DEMAND, or 0 */
+    /* Additional access flags of the plugin's buffers, so that the device can
+     * write the data of an RDMA read to them */
     int sink_access;
-    int has_dmabuf;    /* The device registers memory by a dmabuf */
-    int is_limit_told; /* Accessed atomically: see ib_reg_failed() */
-    /* Interfaces that receive events of the device: watch.h */
+    int has_dmabuf;    /* The device can register memory by a dmabuf */
+    int is_limit_told; /* ib_reg_failed() has reported the limit of locked
+                        * memory as an error; accessed atomically */
+    /* List of ib_watch_t (watch.h): the interfaces that receive events of the
+     * device. Protected by watches_lock */
     pthread_mutex_t watches_lock;
     ib_link_t watches;
 } ib_md_t;
 
-/* A memory handle points to this structure: a registration in the cache, or a
- * separate one. */
+/* A registration. A memory handle (uct_mem_h) points to this structure. */
 typedef struct ib_region {
     ucx_rcache_region_t super;
     struct ibv_mr *mr;
-    int is_cached;
+    int is_cached; /* ib_md_t.rcache owns the registration; otherwise the user
+                    * of the memory handle does */
 } ib_region_t;
 
 static inline uint32_t ib_lkey(uct_mem_h memh)
@@ -44,25 +48,28 @@ static inline uint32_t ib_lkey(uct_mem_h memh)
 ucs_status_t ib_md_open(const ucx_component_t *component,
                         const ucx_md_open_args_t *args, uct_md_h *md_p);
 
-/* Logs the failed registration, whose reason is errno, and returns its status.
- * If the reason is the limit of locked memory, it is reported once as an error
- * that says what the user can do; other reasons are reported at `level`. Any
+/* Logs a failed registration and converts errno to the returned status. If the
+ * limit of locked memory is the probable reason, the first failure of the
+ * domain is logged as an error, with advice for the user, and later ones are
+ * logged for debugging. Failures for other reasons are logged at `level`. Any
  * thread may call this function. */
 ucs_status_t ib_reg_failed(ib_md_t *md, int level, const void *address,
                            size_t length);
 
-/* Decides whether memory is registered for on-demand paging. Called after the
- * attempt to create the cache. */
+/* Sets md->odp_access: decides whether memory is registered for on-demand
+ * paging. Must be called after md->rcache is set, because the decision depends
+ * on the cache. */
 void ib_md_set_odp(ib_md_t *md);
 
-/* Determines whether the device registers memory by a dmabuf. */
+/* Sets md->has_dmabuf. */
 void ib_md_set_dmabuf(ib_md_t *md);
 
-/* Returns the devices of ib_md_query_devices() except iWARP devices, which have
- * no datagrams. */
+/* Returns the same as ib_md_query_devices(), but nothing for an iWARP device,
+ * which supports no datagrams. */
 ucs_status_t ib_md_query_ud_devices(uct_md_h md, ucx_device_desc_t **devices_p,
                                     unsigned *num_p);
-/* Returns one device for each active port. */
+/* Returns one UCT device, "DEVICE:PORT", for each port that ib_port_open() can
+ * open. */
 ucs_status_t ib_md_query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
                                  unsigned *num_p);
 

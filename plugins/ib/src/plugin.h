@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Shared by all files of this plugin: the plugin's state for one core, the
- * services of that core (the host), and small helpers.
+ * services of that core (ucx_host_t), and small helpers. The core is the UCX
+ * library that loads the plugin.
  *
  * No state of a core is in global variables: a process may contain two copies
- * of the core, each with its own instance of the plugin. The log macros use a
- * local variable `host`.
+ * of the core, each with its own instance of the plugin. A function that uses
+ * the log macros (ucx_error() etc.) needs a variable `host`, because the macros
+ * log through UCX_LOG_HOST.
  */
 #ifndef IB_PLUGIN_H
 #define IB_PLUGIN_H
@@ -30,11 +32,13 @@
 /* State of the plugin for one core. */
 typedef struct ib_instance {
     ucx_instance_t super;
-    ucx_component_t component;
-    ucx_component_t cm; /* The component rdmacm, if librdmacm is available */
-    const ucx_component_t *components[2];
+    ucx_component_t component; /* The component ib: RDMA devices */
+    /* The component rdmacm; used if the plugin is built with librdmacm */
+    ucx_component_t cm;
+    const ucx_component_t *components[2]; /* For ucx_plugin_t.components */
 } ib_instance_t;
 
+/* Returns the services of the core that loaded the component ib. */
 static inline const ucx_host_t *ib_host(const ucx_component_t *component)
 {
     return ib_container_of(component, ib_instance_t, component)->super.host;

@@ -106,8 +106,8 @@ static uint8_t gid_kind(const struct ibv_gid_entry *entry)
                                       IB_LINK_ROCE_V2_IPV6;
 }
 
-/* Returns the preference of a GID; higher is better. A link-local address is
- * not routed. */
+/* Returns the preference of a GID; higher is better. A link-local address ranks
+ * lower, because it is not routed. */
 static int gid_rank(const struct ibv_gid_entry *entry)
 {
     int local = gid_is_link_local(&entry->gid);
@@ -211,9 +211,10 @@ static unsigned prefix_at(const struct ifaddrs *at, const union ibv_gid *gid)
 }
 
 /* Returns the length of the GID's subnet prefix in bits. An InfiniBand prefix
- * has 64 bits. The prefix of an IP address is that of its network device. If
- * the device is not found, for example because it is in another namespace, 64
- * bits are compared: then all IPv4 addresses count as one subnet. */
+ * has 64 bits. The prefix of an IP address is that of its network device. If no
+ * network device has the address, for example because it is in another
+ * namespace, 64 bits are compared: then all IPv4 addresses count as one
+ * subnet. */
 static uint8_t gid_prefix(uint8_t kind, const union ibv_gid *gid)
 {
     unsigned prefix = 0;

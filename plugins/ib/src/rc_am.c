@@ -94,7 +94,8 @@ ssize_t rc_ep_am_bcopy(uct_ep_h uct_ep, uint8_t id, uct_pack_callback_t pack_cb,
         return UCS_ERR_NO_RESOURCE;
     }
     am                        = rc_am_header(iface, ep, id);
-    /* The address of the data is aligned for the pack callback. */
+    /* The header byte is the byte before the data, so that the address of the
+     * data is aligned for the pack callback. */
     desc->data[RC_AM_PAD - 1] = (char)am;
     length                    = pack_cb(desc->data + RC_AM_PAD, arg);
     sge.addr                  = (uintptr_t)desc->data + RC_AM_PAD - 1;

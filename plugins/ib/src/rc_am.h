@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations of endpoints that send data. Contracts: <ucx/transport.h>. */
+/* Operations of rc_verbs endpoints that transfer data. <ucx/transport.h>
+ * specifies the operations. */
 #ifndef IB_RC_AM_H
 #define IB_RC_AM_H
 
@@ -8,11 +9,13 @@
 enum {
     RC_MAX_IOV    = 16, /* Maximum number of scatter/gather entries of a work
                          * request, including the header's */
-    RC_AM_PAD     = 8,  /* Offset of the data in a buffered message */
-    /* A buffered message of at most this many bytes is always signaled. UCP's
-     * control messages are not longer. The last of them makes the peer close
-     * its endpoint. Because that message is signaled, the flush after it posts
-     * no further request, which the closed peer could not acknowledge. */
+    RC_AM_PAD     = 8, /* Offset of a buffered message's data in rc_desc_t.data;
+                        * the header byte is the byte before the data */
+    /* A buffered message of at most this many bytes is always signaled, because
+     * UCP's control messages are not longer. UCP's last control message makes
+     * the peer close its endpoint. A flush after that message posts no further
+     * request, because the message is signaled. The closed peer could not
+     * acknowledge such a request. */
     RC_AM_CONTROL = 32,
 };
 

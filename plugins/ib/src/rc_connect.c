@@ -9,21 +9,23 @@
 #include <math.h>
 #include <string.h>
 
-/* The address of an endpoint; little-endian. */
+/* The address of an endpoint, which the peer receives; little-endian. */
 typedef struct rc_wire_ep {
-    uint32_t qpn;
-    uint32_t psn;   /* Start value of the packet sequence numbers; the highest
-                     * byte is the code of the peer's window */
-    uint64_t token; /* Token of the interface, or 0; in the sender's byte
-                     * order */
+    uint32_t qpn;   /* Number of the endpoint's queue pair */
+    uint32_t psn;   /* Low 24 bits: first packet sequence number that the
+                     * endpoint sends; high 8 bits: rc_credits_code() of the
+                     * window that the endpoint gives to the peer */
+    uint64_t token; /* rc_iface_t.token, without conversion of the byte order:
+                     * it is only compared */
 } rc_wire_ep_t;
 
 /* The address of an iWARP endpoint; little-endian. */
 typedef struct rc_wire_iwarp_ep {
     rc_wire_ep_t super;
-    uint16_t port; /* TCP port */
+    uint16_t port; /* TCP port at which the interface listens */
     uint16_t reserved;
-    uint32_t word_rkey; /* Key of the rc_join_word_t */
+    /* The rc_join_word_t of the interface */
+    uint32_t word_rkey;
     uint64_t word_address;
 } rc_wire_iwarp_ep_t;
 
@@ -48,8 +50,8 @@ ucs_status_t rc_qp_create(rc_iface_t *iface, struct ibv_qp **qp_p)
         .qp_type = IBV_QPT_RC,
         .cap =
             {
-                .max_send_wr     = iface->queue_len + 1u, /* One more entry for
-                                                           * post_drain() */
+                /* One more entry for post_drain() in rc_cq.c */
+                .max_send_wr     = iface->queue_len + 1u,
                 .max_send_sge    = iface->max_sge,
                 .max_inline_data = iface->max_inline,
             },
@@ -96,7 +98,7 @@ ucs_status_t rc_ep_get_address(uct_ep_h uct_ep, uct_ep_addr_t *addr)
     rc_wire_iwarp_ep_t wire = {0};
     rc_join_word_t word     = {0};
 
-    if (ep->qp == NULL) { /* Failed */
+    if (ep->qp == NULL) { /* The endpoint has failed */
         return (ucs_status_t)ep->status;
     }
     wire.super.qpn   = htole32(ep->qp->qp_num);
@@ -121,8 +123,8 @@ static uint8_t ack_timeout(double seconds)
 }
 
 /* Returns the code of the shortest receiver-not-ready delay that is at least
- * `seconds`. The InfiniBand specification defines the codes; the table is in
- * units of 10 us. */
+ * `seconds`. The InfiniBand specification defines the codes. The table contains
+ * the delays of the codes from 1, in units of 10 us. */
 static uint8_t rnr_timer(double seconds)
 {
     static const unsigned delays[] = {
@@ -136,7 +138,7 @@ static uint8_t rnr_timer(double seconds)
             return (uint8_t)(i + 1);
         }
     }
-    return 0; /* The longest delay: 655 ms */
+    return 0; /* The code of the longest delay, 655 ms */
 }
 
 static ucs_status_t ready_to_receive(rc_iface_t *iface, rc_ep_t *ep,
@@ -182,8 +184,8 @@ static ucs_status_t ready_to_send(rc_iface_t *iface, rc_ep_t *ep)
                UCS_ERR_IO_ERROR;
 }
 
-/* Connects the queue pair. It needs no exchange with the peer, because the
- * peer's addresses contain all numbers. */
+/* Connects the queue pair. This needs no exchange of packets with the peer,
+ * because the peer's addresses contain all numbers. */
 static ucs_status_t connect_qp(rc_iface_t *iface, rc_ep_t *ep,
                                const uct_device_addr_t *dev_addr,
                                size_t dev_addr_length, const rc_wire_ep_t *peer)

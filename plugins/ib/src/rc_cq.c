@@ -8,7 +8,7 @@
 
 enum { MAX_POLL = 256 };
 
-/* Converts the status of a failed work request. */
+/* Converts the status of a failed work request to a UCS status. */
 static ucs_status_t status_of(enum ibv_wc_status status)
 {
     switch (status) {
@@ -33,7 +33,8 @@ void rc_desc_done(rc_ep_t *ep, ib_op_t *op, ucs_status_t status)
     ucx_mpool_put(rc_iface_of(ep)->descs, op);
 }
 
-/* Completes the operations up to and including the sequence number `sn`. */
+/* Calls and removes the operations of the requests up to and including the
+ * sequence number `sn`. */
 static void end_ops(rc_ep_t *ep, uint16_t sn, ucs_status_t status)
 {
     ib_op_t *op;
@@ -59,8 +60,9 @@ void rc_complete_to(rc_ep_t *ep, uint16_t sn, ucs_status_t status)
     }
     if (ib_unlikely(ep->state & RC_EP_UNSEEN) && (ep->done_sn == ep->sn) &&
         !(ep->state & (RC_EP_FAILED | RC_EP_ZOMBIE))) {
-        /* No request is outstanding: post the read that confirms all requests
-         * now. The peer may have closed when the user flushes. */
+        /* iWARP: no request is outstanding, but nothing shows that all requests
+         * have arrived. Post the read that shows this now and not when the user
+         * flushes, because the peer may have closed by then. */
         (void)rc_ep_post_empty(ep);
     }
     if (ib_unlikely(ep->state & RC_EP_ZOMBIE)) {
@@ -69,10 +71,12 @@ void rc_complete_to(rc_ep_t *ep, uint16_t sn, ucs_status_t status)
 }
 
 /*
- * Posts a request to a queue pair in the error state. The device completes it
- * with an error, after all other requests. It is needed because acknowledged
- * unsignaled requests have no completion. The send queue has one entry for it
- * that rc_check() does not use.
+ * Posts a signaled request to a queue pair in the error state. The device
+ * completes this request with an error, after all other requests. Without it,
+ * nothing would show that the last requests have ended if they are unsignaled
+ * and were acknowledged. The send queue has an entry for this request that
+ * rc_check() does not count. If send_cq has no free entry, progress tries
+ * again.
  */
 static void post_drain(rc_iface_t *iface, rc_ep_t *ep)
 {
@@ -96,8 +100,9 @@ void rc_ep_stop(rc_ep_t *ep)
     rc_iface_t *iface       = rc_iface_of(ep);
 
     (void)ibv_modify_qp(ep->qp, &attr, IBV_QP_STATE);
-    /* The receive completion queue contains at most rx_queue_len
-     * completions. */
+    /* The receive completion queue contains at most rx_queue_len completions.
+     * After so many polled completions, no message of this endpoint is left in
+     * the queue. */
     ep->recv_mark = iface->recv_seen + iface->config.rx_queue_len;
 }
 
@@ -152,8 +157,8 @@ static void send_failed(rc_iface_t *iface, rc_ep_t *ep, const struct ibv_wc *wc)
                  ibv_get_device_name(iface->md->context->device),
                  iface->port.number, ep->qp->qp_num,
                  ibv_wc_status_str(wc->status), wc->vendor_err);
-        /* If the first failed request has only been flushed, the peer has
-         * closed the iWARP connection. */
+        /* Without an earlier failure, IBV_WC_WR_FLUSH_ERR means that the peer
+         * has closed the iWARP connection. */
         rc_ep_fail(ep,
                    (wc->status == IBV_WC_WR_FLUSH_ERR) ?
                        UCS_ERR_CONNECTION_RESET :
@@ -172,7 +177,7 @@ static unsigned poll_sends(rc_iface_t *iface)
     int num;
 
     if (ib_unlikely(iface->watch.is_gone)) {
-        return 0; /* All requests have been completed already */
+        return 0; /* rc_ep_abandon() completes the requests of a lost device */
     }
     num = ibv_poll_cq(iface->send_cq, (int)iface->config.tx_max_poll, wc);
     iface->send_cq_empty = num < (int)iface->config.tx_max_poll;
@@ -180,15 +185,17 @@ static unsigned poll_sends(rc_iface_t *iface)
         ep = iface->eps[wc[i].wr_id >> 32];
         if (ib_likely(wc[i].status == IBV_WC_SUCCESS)) {
             completed(iface, ep, (uint16_t)wc[i].wr_id, UCS_OK);
-        } else if (ep != NULL) { /* NULL: a post that was rejected (iWARP) */
+        } else if (ep != NULL) { /* NULL on iWARP: the endpoint was freed, and a
+                                  * post that had failed completes anyway */
             send_failed(iface, ep, &wc[i]);
         }
     }
     return (num > 0) ? (unsigned)num : 0;
 }
 
-/* Dispatches the pending requests of the endpoints that wait for send
- * resources. Each endpoint is tried once. */
+/* Continues the endpoints that wait for send resources: posts what the plugin
+ * has to send, or dispatches the user's pending requests. Each endpoint is
+ * tried once. */
 static unsigned dispatch(rc_iface_t *iface)
 {
     unsigned count = 0;
@@ -226,9 +233,10 @@ static unsigned dispatch(rc_iface_t *iface)
     return count;
 }
 
-/* Handles the ending endpoints whose requests have completed and whose received
- * messages are delivered: reports failed ones to the user, and frees those that
- * the user has destroyed. */
+/* Handles the endpoints in iface->ending whose requests have completed and
+ * whose received messages are delivered. Reports failed endpoints to the user,
+ * and frees endpoints that the user has destroyed. Returns the number of
+ * reports. */
 static unsigned end_endpoints(rc_iface_t *iface)
 {
     rc_ep_link_t *link, *next;
@@ -259,7 +267,7 @@ static unsigned end_endpoints(rc_iface_t *iface)
         ++count;
         (void)iface->host->iface_ep_failed(&iface->super, &ep->super,
                                            (ucs_status_t)ep->status);
-        /* The user may have destroyed other endpoints of the list. */
+        /* The error handler may have removed other endpoints from the list. */
         next = iface->ending.next;
     }
     return count;

@@ -4,34 +4,39 @@
  * messages that it may send before the receiver has polled the first of them.
  * After each half window the sender requests credits. When the receiver has
  * polled the request, it grants half a window more: in the header of its next
- * message, or in an empty message some rounds of progress later. So one
- * endpoint cannot fill the shared receive queue and stop all others.
+ * message, or in an empty message some rounds of progress later. Thus one
+ * sender cannot fill the receive queue, which all endpoints of the receiving
+ * interface share.
  *
  * Two interfaces may have several connections, for example one that each side
  * has created and sends over. Then the receiver's next message to the same peer
- * may belong to another connection. That message carries the grant if the
- * addresses of the two remote endpoints contain the same interface token. Its
- * immediate data is the number of the peer's queue pair that gets the credits.
+ * may belong to another connection. That message can carry the grant if both
+ * connections lead to the same remote interface, which the interface tokens in
+ * the addresses show (rc_iface_t.token). The message then has immediate data:
+ * the number of the peer's queue pair that gets the credits.
  *
  * The receiver selects the window of each connection, so that the windows of
- * all connections fit the receive queue: half of the buffers that are left, and
- * not less than MIN_WINDOW. With many connections the windows do not fit, and a
- * receiver that makes no progress may run out of buffers. The device of the
- * sender then waits for buffers, but the software RDMA of Linux counts the
- * rejected packets as lost ones.
+ * all connections fit three quarters of the receive queue: a new connection
+ * gets half of the buffers that are left of these, at least MIN_WINDOW and at
+ * most UCX_RC_FC_WND_SIZE, rounded down to a power of two. With many
+ * connections the windows do not fit, and a receiver that makes no progress may
+ * run out of buffers. The device of the sender then waits for buffers, but the
+ * software RDMA of Linux counts the rejected packets as lost ones.
  */
 #include "rc_send.h"
 
 #include <endian.h>
 
 enum {
-    MIN_WINDOW   = 8,
-    /* An iWARP device closes a connection whose message finds no buffer. */
+    MIN_WINDOW   = 8, /* Minimum window, in messages */
+    /* The minimum window on iWARP is smaller: the windows must fit the receive
+     * queue for as many connections as possible, because an iWARP device closes
+     * a connection whose message finds no buffer. */
     MIN_IWARP    = 2,
-    OWING_ROUNDS = 4, /* Rounds with events until a grant is sent in a separate
-                       * message */
-    MAX_SEARCH   = 4, /* Endpoints that rc_credits_select() examines for a
-                       * message */
+    OWING_ROUNDS = 4, /* Number of rounds of progress with events after which a
+                       * grant is sent in a separate message */
+    MAX_SEARCH   = 4, /* Maximum number of other endpoints that
+                       * rc_credits_select() examines for a message */
 };
 
 /* Returns the number of receive buffers that the peer of this endpoint may use:
@@ -76,7 +81,7 @@ uint8_t rc_credits_code(const rc_ep_t *ep)
 int rc_credits_connect(rc_ep_t *ep, uint8_t code)
 {
     if (code >= 14) {
-        return 0; /* Both halves must fit rc_ep_t.credits */
+        return 0; /* Above the maximum of UCX_RC_FC_WND_SIZE, 2 << 13 */
     }
     ep->half_window = rc_iface_of(ep)->config.credits ? (uint16_t)(1u << code) :
                                                         INT16_MAX;
@@ -90,12 +95,13 @@ static void add_credits(rc_ep_t *ep)
                                    2u * ep->half_window);
 }
 
-/* Returns whether both connections are between the same two interfaces. */
+/* Returns whether the peers of both endpoints belong to the same interface. */
 static int is_parallel(const rc_ep_t *a, const rc_ep_t *b)
 {
     return (a->peer_token != 0) && (a->peer_token == b->peer_token);
 }
 
+/* Sets the number of grants that the endpoint has to send. */
 static void owe(rc_ep_t *ep, uint16_t count)
 {
     if (ep->owed == 0) {
@@ -119,7 +125,8 @@ void rc_credits_take(rc_iface_t *iface, const struct ibv_wc *wc, uint8_t header)
             add_credits(to);
         }
     }
-    /* A peer sends at most two requests before it receives a grant. */
+    /* A peer sends at most two requests before it receives a grant, so further
+     * ones are ignored. */
     if ((header & RC_AM_ASK) && (ep->owed < 2)) {
         owe(ep, ep->owed + 1u);
     }
@@ -167,8 +174,9 @@ void rc_credits_carried(rc_iface_t *iface, rc_ep_t *ep)
     }
 }
 
-/* Repeats grants. A grant may then arrive twice, which is better than a sender
- * that waits forever: the credits of the sender never exceed its window. */
+/* If a lost grant were not repeated, the sender would wait forever. A grant
+ * that arrives twice does no harm, because add_credits() limits the credits to
+ * the window. */
 void rc_credits_repeat(rc_ep_t *failed)
 {
     rc_iface_t *iface = rc_iface_of(failed);
@@ -203,8 +211,8 @@ static ucs_status_t send_grant(rc_iface_t *iface, rc_ep_t *ep)
     return rc_post(iface, ep, &wr, 0);
 }
 
-/* Sends grants that are due. A user's reply to a message that has just arrived
- * can carry a grant. Therefore grants wait for a few rounds. */
+/* Waits for a few rounds while messages arrive, because the user often replies
+ * to a message, and the reply can carry the grant. */
 void rc_credits_progress(rc_iface_t *iface, int is_busy)
 {
     rc_ep_link_t *link, *next;

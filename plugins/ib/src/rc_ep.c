@@ -13,9 +13,9 @@ static rc_ep_t **bucket_of(rc_iface_t *iface, uint32_t qpn)
     return &iface->by_qpn[qpn % RC_QPN_BUCKETS];
 }
 
-/* Assigns an index to the endpoint. An index is released only after its
- * endpoint has drained, so that no completion in the queue refers to the
- * previous owner. */
+/* Assigns a free index to the endpoint. An index is free only after all
+ * requests of the endpoint that had it have completed, because completions find
+ * their endpoint by the index. */
 static ucs_status_t index_take(rc_iface_t *iface, rc_ep_t *ep)
 {
     uint32_t i, size;
@@ -151,10 +151,10 @@ void rc_ep_free(rc_ep_t *ep)
     free(ep);
 }
 
-/* Makes progress end the endpoint, after it has polled the completions of all
- * received messages. The peer takes each message that this device has
- * acknowledged for delivered, but some devices drop the completions of a
- * destroyed queue pair. */
+/* The queue pair is not destroyed yet: progress first polls the completions of
+ * all messages that the endpoint has received. Some devices drop the
+ * completions of a destroyed queue pair, but for the peer each message that
+ * this device has acknowledged counts as delivered. */
 void rc_ep_end_later(rc_ep_t *ep)
 {
     rc_iface_t *iface = rc_iface_of(ep);
@@ -172,14 +172,16 @@ void rc_ep_end_later(rc_ep_t *ep)
     rc_order_await(ep);
 }
 
-/* Data that was sent is still delivered. The last request must be signaled,
- * because its completion shows that the endpoint may end. */
+/* Lets the device deliver all data that was sent. Posts a signaled request if
+ * the last request is not signaled, because the last completion shows that the
+ * endpoint may end. */
 void rc_ep_finish(rc_ep_t *ep)
 {
     rc_iface_t *iface = rc_iface_of(ep);
 
     if (ep->busy > 0) {
-        return; /* The caller that holds `busy` calls this again */
+        return; /* The function that has incremented `busy` calls this function
+                 * again */
     }
     rc_order_await(ep);
     if ((ep->sn == ep->done_sn) && !rc_ep_needs_empty(ep)) {

@@ -53,7 +53,8 @@ ucs_status_t rc_event_arm(uct_iface_h uct_iface, unsigned events)
         return UCS_ERR_BUSY;
     }
     if (iface->armed) {
-        return UCS_OK; /* Armed before the last poll */
+        return UCS_OK; /* An earlier call has armed both queues, and no event
+                        * has occurred since */
     }
     if ((ibv_req_notify_cq(iface->send_cq, 0) != 0) ||
         (ibv_req_notify_cq(iface->recv_cq, 0) != 0)) {

@@ -9,9 +9,9 @@ int rc_ep_needs_empty(const rc_ep_t *ep)
            ((ep->unsignaled > 0) || (ep->state & RC_EP_UNSEEN));
 }
 
-/* Posts a write of zero bytes: the peer's device acknowledges it after all
- * earlier requests. iWARP does not acknowledge writes; on iWARP the request is
- * a read of the peer's rc_join_word_t. */
+/* Posts a write of 0 bytes, which the peer's device acknowledges after all
+ * earlier requests. iWARP does not acknowledge writes; there, the request is a
+ * read of the bytes that the peer's rc_join_word_t describes. */
 ucs_status_t rc_ep_post_empty(rc_ep_t *ep)
 {
     rc_iface_t *iface   = rc_iface_of(ep);
@@ -130,9 +130,9 @@ ucs_status_t rc_iface_flush(uct_iface_h uct_iface, unsigned flags,
     return (all != NULL) ? ucx_count_close(all) : result;
 }
 
-/* Orders reads before later requests. A connection keeps the order of requests,
- * except that a read or an atomic may return its data after a later write.
- * Therefore the next request waits. */
+/* A connection executes requests in order, except that the data of a read or of
+ * an atomic may arrive after a later write was executed. Therefore the next
+ * request waits for outstanding reads and atomics. */
 ucs_status_t rc_ep_fence(uct_ep_h uct_ep, unsigned flags)
 {
     rc_ep_t *ep = (rc_ep_t *)uct_ep;
@@ -155,8 +155,8 @@ ucs_status_t rc_ep_check(uct_ep_h uct_ep, unsigned flags,
         return (ucs_status_t)ep->status;
     }
     if ((ep->done_sn != ep->sn) && (ep->unsignaled == 0)) {
-        return UCS_OK; /* The completion of an outstanding request will show a
-                        * failure */
+        return UCS_OK; /* The completion of the last outstanding request will
+                        * show whether the peer is lost */
     }
     status = rc_ep_post_empty(ep);
     return (status == UCS_ERR_NO_RESOURCE) ? UCS_OK : status;

@@ -114,7 +114,8 @@ static ucs_status_t make_pools(rc_iface_t *iface)
     return status;
 }
 
-/* Sets limits that follow from the variables and the device. */
+/* Computes the limits of the interface from the variables and the device's
+ * attributes. */
 static void set_limits(rc_iface_t *iface)
 {
     const struct ibv_device_attr *attr = &iface->md->attr;
@@ -128,9 +129,9 @@ static void set_limits(rc_iface_t *iface)
         iface->moderation = 1;
     }
     if (ib_is_iwarp(iface->md->context)) {
-        /* A completion means that TCP has the data. The kernel's software iWARP
-         * may still read the buffers of unsignaled requests then, so each
-         * request is signaled. */
+        /* On iWARP, a completion shows only that TCP has accepted the data of
+         * this request. The kernel's software iWARP may still read the buffers
+         * of earlier unsignaled requests, so each request is signaled. */
         iface->moderation = 1;
     }
     iface->finished_mask = 1;
@@ -216,8 +217,8 @@ ucs_status_t rc_iface_open(uct_md_h uct_md, const ucx_iface_open_args_t *args,
     }
     if ((iface->join == NULL) && (getrandom(&iface->token, sizeof(iface->token),
                                             0) != sizeof(iface->token))) {
-        iface->token = 0; /* Without a token, a grant is sent on the connection
-                           * that it is for */
+        iface->token = 0; /* Then grants are sent only over the connection whose
+                           * sender gets the credits */
     }
     if (status == UCS_OK) {
         status = make_queues(iface);
@@ -249,7 +250,8 @@ void rc_iface_close(uct_iface_h uct_iface)
 
     rc_linger_all(iface);
     ib_watch_stop(&iface->watch);
-    /* Endpoints that the user destroyed while requests were outstanding */
+    /* Free the endpoints that the user has destroyed and progress has not freed
+     * yet. */
     for (uint32_t i = 0; i < iface->eps_size; ++i) {
         ep = iface->eps[i];
         if (ep != NULL) {
@@ -330,8 +332,8 @@ ucs_status_t rc_iface_query(uct_iface_h uct_iface, ucx_iface_attr_t *attr)
     base->max_conn_priv    = 0;
     base->overhead         = 75e-9;
     base->latency.c        = iface->port.latency;
-    base->latency.m        = 1e-9; /* The device needs state for each
-                                    * connection */
+    base->latency.m        = 1e-9; /* Seconds per endpoint: the device caches
+                                    * the state of only some connections */
     base->bandwidth.shared = iface->port.bandwidth;
     base->max_num_eps      = (size_t)iface->md->attr.max_qp;
     base->dev_num_paths    = 1;

@@ -39,20 +39,22 @@ struct rc_join {
     /* Monitors the event channel and rc_iface_t.nudge_fd, edge-triggered */
     int epoll_fd;
     ucx_async_id_t async_id;
-    unsigned is_queued; /* Accessed atomically: rc_join_run() is queued */
-    uint16_t port;
-    char *words; /* WORD_BYTES that peers read, then WORD_BYTES for the data of
-                  * own reads */
+    unsigned is_queued; /* rc_join_run() is scheduled on the worker; accessed
+                         * atomically */
+    uint16_t port;      /* TCP port of `listener`, in host order */
+    char *words; /* Two blocks of WORD_BYTES: the first is read by peers, the
+                  * second receives the data that this interface reads */
     struct ibv_mr *mr;
 };
 
-/* A copy of an event of librdmacm. The event itself is acknowledged before it
- * is handled: rdma_destroy_id() would wait for the acknowledgement. */
+/* A copy of an event of librdmacm. The event itself is acknowledged before the
+ * copy is handled, because a handler may call rdma_destroy_id(), which waits
+ * for the acknowledgement. */
 typedef struct join_event {
     enum rdma_cm_event_type type;
     struct rdma_cm_id *id;
     int status;
-    int has_intro;
+    int has_intro; /* The private data is a valid `intro` */
     rc_join_intro_t intro;
 } join_event_t;
 
@@ -245,8 +247,10 @@ void rc_join_run(void *arg)
     rc_nudge_run(iface);
 }
 
-/* Runs on a service thread. epoll_wait() consumes the edge: the descriptor is
- * then not readable until the next event. */
+/* Schedules rc_join_run() on the worker. Runs on a service thread. The
+ * descriptors in the epoll set are edge-triggered: after epoll_wait(), `fd` is
+ * not readable until the next event, so this handler is not called again and
+ * again while the worker makes no progress. */
 static void on_events(int fd, int events, void *arg)
 {
     rc_iface_t *iface      = arg;
@@ -317,8 +321,8 @@ static int join_watch(rc_iface_t *iface, rc_join_t *join)
                -1;
 }
 
-/* Makes the bytes that peers read and the buffer for the data of own reads. On
- * iWARP that buffer needs the access right of remote writes. */
+/* Allocates and registers `words`. On iWARP, the buffer that receives the data
+ * of a read needs the access right of remote writes. */
 static int join_words(rc_iface_t *iface, rc_join_t *join)
 {
     join->words = aligned_alloc(WORD_BYTES, 2 * WORD_BYTES);
@@ -443,7 +447,8 @@ ucs_status_t rc_join_start(rc_ep_t *ep, const rc_join_end_t *peer)
         }
     } else if ((ep->join_id != NULL) &&
                ((ep->peer_qpn != peer->qpn) || (ep->peer_psn != peer->psn))) {
-        return UCS_ERR_INVALID_ADDR; /* Another endpoint has connected */
+        /* The connection request that arrived is not from `peer` */
+        return UCS_ERR_INVALID_ADDR;
     }
     ep->peer_qpn = peer->qpn;
     ep->peer_psn = peer->psn;

@@ -22,15 +22,16 @@
 
 /* One side of a connection, as the endpoint's address identifies it. */
 typedef struct rc_join_end {
-    uint8_t ip[16];
-    uint16_t port; /* TCP port */
-    uint32_t qpn;
-    uint32_t psn; /* Distinguishes the queue pair from an earlier one with the
-                   * same number */
+    uint8_t ip[16]; /* IPv4 as ::ffff:a.b.c.d */
+    uint16_t port;  /* TCP port at which the interface listens; host order */
+    uint32_t qpn;   /* Number of the queue pair */
+    uint32_t psn;   /* Distinguishes the queue pair from an earlier one with the
+                     * same number */
 } rc_join_end_t;
 
-/* Bytes of an interface that its peers read to confirm that their earlier
- * messages have arrived. The value has no meaning. */
+/* Address and key of a few bytes of an interface. Its peers read the bytes with
+ * RDMA, because the completion of such a read shows that all their earlier
+ * requests have arrived. The value of the bytes has no meaning. */
 typedef struct rc_join_word {
     uint64_t address;
     uint32_t rkey;
@@ -38,27 +39,29 @@ typedef struct rc_join_word {
 
 #ifdef IB_HAVE_RDMACM
 
-/* Starts listening. This and the following functions must be called by the
- * worker's thread. */
+/* Creates iface->join and starts listening. This and the following functions
+ * must be called by the worker's thread. */
 ucs_status_t rc_join_open(rc_iface_t *iface);
 void rc_join_close(rc_iface_t *iface);
 
-/* Returns the TCP port of the interface. */
+/* Returns the TCP port at which the interface listens. */
 uint16_t rc_join_port(const rc_iface_t *iface);
+/* Stores address and key of the bytes that the peers of this interface read. */
 void rc_join_word(const rc_iface_t *iface, rc_join_word_t *word);
-/* Returns the buffer to which the device writes the word that it has read from
- * a peer. */
+/* Stores the local buffer for the bytes that the device reads from a peer. */
 void rc_join_sink(const rc_iface_t *iface, struct ibv_sge *sge);
 
-/* Connects the endpoint to `peer`. Progress completes it: the endpoint is then
- * RC_EP_CONNECTED, or fails with UCS_ERR_UNREACHABLE. */
+/* Starts to connect the endpoint to `peer`. Later calls of progress establish
+ * the connection: then they set RC_EP_CONNECTED, or fail the endpoint with
+ * UCS_ERR_UNREACHABLE. */
 ucs_status_t rc_join_start(rc_ep_t *ep, const rc_join_end_t *peer);
-/* Handles the events of connections. `iface`: an rc_iface_t. */
+/* Handles the events of librdmacm. `iface`: an rc_iface_t. */
 void rc_join_run(void *iface);
-/* Called when RC_AM_HELLO has arrived. */
+/* Called when RC_AM_HELLO has arrived at the queue pair with the number `qpn`.
+ * The accepting side is then connected. */
 void rc_join_greeted(rc_iface_t *iface, uint32_t qpn);
-/* Sends RC_AM_HELLO on an endpoint with RC_EP_GREETS that librdmacm has
- * connected. The endpoint is RC_EP_CONNECTED then. Without send resources,
+/* Sends RC_AM_HELLO on an endpoint with RC_EP_GREETS whose connection librdmacm
+ * has established, and sets RC_EP_CONNECTED. If there are no send resources,
  * progress calls this function again. */
 void rc_join_greet(rc_ep_t *ep);
 /* Destroys the endpoint's identifier of librdmacm. Called after the queue pair

@@ -19,8 +19,8 @@ static ucs_status_t send_bye(rc_iface_t *iface, rc_ep_t *ep)
     return status;
 }
 
-/* Keeps the endpoint for at most UCX_RC_LINGER_TIMEOUT, counted from the first
- * call. */
+/* Keeps the endpoint and its connection for at most UCX_RC_LINGER_TIMEOUT after
+ * the first call for this endpoint. */
 static void stay(rc_iface_t *iface, rc_ep_t *ep)
 {
     if (!(ep->state & RC_EP_LINGERS)) {
@@ -32,8 +32,9 @@ static void stay(rc_iface_t *iface, rc_ep_t *ep)
     }
 }
 
-/* Returns whether there is a connection, or librdmacm is establishing one: the
- * peer may use it already. */
+/* Returns whether the peer may use the connection: it is established, or
+ * librdmacm is establishing it, so that it may already be established at the
+ * peer. */
 static int has_peer(const rc_ep_t *ep)
 {
     return !(ep->state & RC_EP_FAILED) &&
@@ -70,8 +71,9 @@ int rc_linger(rc_ep_t *ep)
         status = send_bye(iface, ep);
         if (status == UCS_OK) {
             ep->state |= RC_EP_BYE_SENT;
-            ep->state &= (uint16_t)~RC_EP_UNSEEN; /* No user waits for the
-                                                   * confirmation */
+            /* The endpoint is destroyed, so no flush of the user needs a read
+             * after this message. */
+            ep->state &= (uint16_t)~RC_EP_UNSEEN;
         } else if (status == UCS_ERR_NO_RESOURCE) {
             rc_link_remove(&ep->waiting);
             rc_link_add_tail(&iface->waiting, &ep->waiting);
@@ -89,9 +91,10 @@ void rc_linger_bye(rc_iface_t *iface, uint32_t qpn)
     }
 }
 
-/* If the peer has closed after it had received everything, the failure is not
- * reported before the next send. Other devices do not report it earlier,
- * either. */
+/* If the peer has closed the connection after RC_AM_BYE and all data has
+ * arrived, the error handler is not called: only the next send returns the
+ * error. This is the same as on InfiniBand and RoCE, where nothing reports that
+ * the peer has destroyed its queue pair. */
 void rc_linger_disconnected(rc_ep_t *ep)
 {
     int left = (ep->state & RC_EP_BYE_TAKEN) && !(ep->state & RC_EP_UNSEEN) &&

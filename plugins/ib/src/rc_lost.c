@@ -8,8 +8,9 @@ static rc_iface_t *iface_of(ib_watch_t *watch)
     return ib_container_of(watch, rc_iface_t, watch);
 }
 
-/* Completions of the endpoints' requests may create and destroy endpoints.
- * Endpoints that fail here are freed by a later progress. */
+/* Fails all endpoints. This may call completions of the user, which may create
+ * and destroy endpoints. No endpoint is freed before a later progress, so the
+ * loop can continue. */
 static void fail_all(rc_iface_t *iface, ucs_status_t status)
 {
     for (uint32_t i = 0; i < iface->eps_size; ++i) {
@@ -24,8 +25,9 @@ static void port_lost(ib_watch_t *watch)
     fail_all(iface_of(watch), UCS_ERR_ENDPOINT_TIMEOUT);
 }
 
-/* Endpoints that have failed before, or that the user has destroyed, wait for
- * completions that will not come. */
+/* Fails all endpoints, and ends all outstanding requests: also those of
+ * endpoints that have failed before or that the user has destroyed, because the
+ * lost device will report no completions. */
 static void device_lost(ib_watch_t *watch)
 {
     rc_iface_t *iface = iface_of(watch);
@@ -56,9 +58,9 @@ static int is_in_error(struct ibv_qp *qp)
            ((attr.qp_state == IBV_QPS_ERR) || (attr.qp_state == IBV_QPS_SQE));
 }
 
-/* Handles the failure of a queue pair. An endpoint that only receives has no
- * completion that shows its failure. If requests are outstanding, their
- * completions show the reason. */
+/* Fails the endpoints whose queue pair is in the error state and that have no
+ * outstanding request: no completion would show their failure. If requests are
+ * outstanding, their completions fail the endpoint with the exact reason. */
 static void qp_failed(ib_watch_t *watch)
 {
     rc_iface_t *iface = iface_of(watch);
@@ -81,8 +83,8 @@ static const ib_watch_ops_t watch_ops = {
     .qp_failed   = qp_failed,
 };
 
-/* Starts to monitor the device. A port may be down as long as the device
- * retransmits. */
+/* Starts to monitor the device. The port may be down for as long as the device
+ * retransmits a packet before it gives up. */
 ucs_status_t rc_watch_start(rc_iface_t *iface)
 {
     double patience = iface->config.timeout * (iface->config.retry_count + 1);

@@ -11,9 +11,11 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+/* Seconds before the first write, and the limit to which the delay doubles */
 static const double FIRST_DELAY = 0.01;
 static const double LAST_DELAY  = 1.0;
 
+/* Sets the timer to expire after `delay` seconds. */
 static void plan(rc_iface_t *iface, double delay)
 {
     struct itimerspec when = {
@@ -34,7 +36,8 @@ void rc_nudge_begin(rc_iface_t *iface, rc_ep_t *ep)
 }
 
 /* Posts an RDMA write of 0 bytes. The write does not wait for outstanding
- * reads, even if the user's requests do. No read has to confirm it. */
+ * reads, even if the user's next request has to (RC_EP_FENCE). Nobody needs to
+ * know whether the write has arrived, so RC_EP_UNSEEN does not change. */
 static void nudge(rc_iface_t *iface, rc_ep_t *ep)
 {
     const uint16_t kept = RC_EP_FENCE | RC_EP_UNSEEN;

@@ -6,11 +6,11 @@
 
 /* State of a request in rc_ep_t.finished. */
 enum {
-    PENDING,
-    SUCCEEDED,
-    FAILED,
-    HOW  = 3, /* Mask of the states above */
-    READ = 4, /* Flag: the request is a read */
+    PENDING,   /* The device has not reported the request */
+    SUCCEEDED, /* Reported with success; an earlier request is PENDING */
+    FAILED,    /* Reported with an error; an earlier request is PENDING */
+    HOW  = 3,  /* Mask of the states above */
+    READ = 4,  /* Flag: the request is a read */
 };
 
 /* Seconds after a failure in which the device may still report the requests of
@@ -31,9 +31,9 @@ void rc_order_close(rc_ep_t *ep)
     free(ep->finished);
 }
 
-/* Returns the number of outstanding reads at which the next request waits. It
- * is less than the device's limit, because the device reports a read before it
- * accepts another one in its place. */
+/* Returns the number of outstanding reads at which the next request waits. This
+ * number is less than the device's limit, because the device needs some time
+ * from the completion of a read until it accepts a further read. */
 static unsigned max_reads(const rc_iface_t *iface)
 {
     return (iface->max_rd_atomic > 1) ? iface->max_rd_atomic - 1 : 1;
@@ -102,8 +102,9 @@ void rc_order_done(rc_ep_t *ep, uint16_t sn, ucs_status_t status)
 {
     const rc_iface_t *iface = rc_iface_of(ep);
 
-    /* A post that was rejected while the connection was being lost may have a
-     * completion, too. */
+    /* A post that has failed because the connection was being lost may have a
+     * completion nevertheless. Its `sn` is not that of an outstanding
+     * request. */
     if ((uint16_t)(sn - ep->done_sn) >= (uint16_t)(ep->sn - ep->done_sn)) {
         return;
     }
@@ -135,10 +136,11 @@ void rc_order_await(rc_ep_t *ep)
     }
 }
 
-/* Waits for the requests of a failed endpoint. When the time is over, destroys
- * the queue pair: the device then uses no buffer of the endpoint and adds no
- * completion. The requests that are left end after progress has emptied the
- * completion queue. */
+/* Called in each round of progress while a failed endpoint waits for its
+ * requests. When `wait_end` has passed, destroys the queue pair: the device
+ * then uses no buffer of the endpoint and adds no completion. The requests that
+ * are left are completed here after progress has emptied the completion queue.
+ * Returns 1 if this has called the user's completions. */
 static int flush_wait(rc_iface_t *iface, rc_ep_t *ep)
 {
     if (ep->done_sn == ep->sn) {

@@ -8,7 +8,8 @@
 
 enum {
     MAX_POLL   = 256,
-    POST_BATCH = 16, /* Minimum number of free buffers for a post call */
+    POST_BATCH = 16, /* Number of free buffers at which progress posts them, and
+                      * maximum of one call of ibv_post_srq_recv() */
     DATA_ALIGN = 64,
 };
 
@@ -101,7 +102,8 @@ ucs_status_t rc_recv_init(rc_iface_t *iface)
 {
     ucs_status_t status;
 
-    /* Space for rc_recv_t, the owner's word, and the header of a message. */
+    /* Space for rc_recv_t, the owner's word, the user's headroom, and a
+     * message's header byte. */
     iface->recv_data = (sizeof(rc_recv_t) + sizeof(void *) + iface->headroom +
                         1 + DATA_ALIGN - 1) &
                        ~(size_t)(DATA_ALIGN - 1);
@@ -133,8 +135,8 @@ static void deliver(rc_iface_t *iface, rc_recv_t *recv, const struct ibv_wc *wc)
     ucs_status_t status;
 
     if (ib_unlikely((wc->status != IBV_WC_SUCCESS) || (wc->byte_len == 0))) {
-        recv_put(iface, recv); /* The receive has failed, or the message has not
-                                * even a header */
+        recv_put(iface, recv); /* The receive has failed, or the message has no
+                                * header byte */
         return;
     }
     if (ib_unlikely(header & (RC_AM_ASK | RC_AM_GRANT))) {
@@ -161,8 +163,8 @@ static void deliver(rc_iface_t *iface, rc_recv_t *recv, const struct ibv_wc *wc)
     }
 }
 
-/* Returns whether users keep so many buffers that senders with credits might
- * find no free buffer. */
+/* Returns whether the user keeps so many buffers that a message for which the
+ * peer has a credit might find no buffer. */
 static inline int has_too_few(const rc_iface_t *iface)
 {
     size_t needed = ib_min(iface->num_given + POST_BATCH,
@@ -182,9 +184,9 @@ unsigned rc_recv_poll(rc_iface_t *iface)
     }
     iface->num_recv_posted -= (unsigned)num;
     if (ib_unlikely(!rc_link_is_alone(&iface->ending))) {
-        /* With fewer completions than requested the queue is empty: all
-         * messages are then delivered that endpoints received before they were
-         * stopped. */
+        /* Fewer completions than requested show that the queue is empty. Then
+         * all messages that stopped endpoints had received are delivered in
+         * this round. */
         iface->recv_seen += ((unsigned)num < iface->config.rx_max_poll) ?
                                 iface->config.rx_queue_len :
                                 (unsigned)num;

@@ -173,7 +173,8 @@ static void atomic_done(rc_ep_t *ep, ib_op_t *op, ucs_status_t status)
     ucx_complete(comp, status);
 }
 
-/* Posts an atomic; the device always returns the old value. */
+/* Posts an atomic. The device always returns the old value, also if `result` is
+ * NULL. */
 static ucs_status_t atomic64(rc_ep_t *ep, enum ibv_wr_opcode opcode,
                              uint64_t compare_add, uint64_t swap,
                              uint64_t *result, uint64_t remote_addr,

@@ -11,13 +11,15 @@
 #include <string.h>
 
 enum {
-    /* With fewer outstanding requests, each one is signaled. A flush then needs
-     * no further request for data that is known to have arrived; the peer may
-     * have closed by then, and such a request would fail. */
+    /* While an endpoint has fewer outstanding requests than this, each new
+     * request is signaled. The completions of signaled requests show that the
+     * data has arrived, so a flush posts no further request. Such a request
+     * would fail if the peer has received the data and closed its endpoint. */
     RC_ALL_SIGNALED = 8,
-    /* No operation waits for the completions of short messages. Progress polls
-     * the send completions when an endpoint has RC_POLL_SENT outstanding
-     * requests, so that the next one is signaled (RC_ALL_SIGNALED), and after
+    /* Short messages have no operation (ib_op_t) that waits for their
+     * completions, so progress does not poll the send completions each time. It
+     * polls them when an endpoint has RC_POLL_SENT outstanding requests, so
+     * that the next request is signaled again (RC_ALL_SIGNALED), and after
      * RC_POLL_ROUNDS rounds without a poll, so that failures are detected. */
     RC_POLL_SENT    = RC_ALL_SIGNALED - 1,
     RC_POLL_ROUNDS  = 16,
@@ -29,7 +31,8 @@ static inline void rc_poll_sends_soon(rc_iface_t *iface)
     iface->unpolled = RC_POLL_ROUNDS;
 }
 
-/* Returns UCS_OK, or the status with which a send must return now. */
+/* Returns UCS_OK if the endpoint can post a request, otherwise the status that
+ * the send operation must return. */
 static inline ucs_status_t rc_check(rc_iface_t *iface, rc_ep_t *ep)
 {
     if (ib_unlikely((ep->state & (RC_EP_CONNECTED | RC_EP_FAILED |
@@ -45,8 +48,7 @@ static inline ucs_status_t rc_check(rc_iface_t *iface, rc_ep_t *ep)
     return UCS_OK;
 }
 
-/* Returns the status as rc_check() does, for an active message, which needs a
- * credit. */
+/* As rc_check(), for an active message, which also needs a credit. */
 static inline ucs_status_t rc_check_am(rc_iface_t *iface, rc_ep_t *ep)
 {
     ucs_status_t status = rc_check(iface, ep);
@@ -59,8 +61,8 @@ static inline ucs_status_t rc_check_am(rc_iface_t *iface, rc_ep_t *ep)
 
 /*
  * Posts one request after rc_check(). The caller has set opcode, addresses and
- * IBV_SEND_INLINE. With `signal` the request is always signaled. The caller
- * adds an operation of the request with rc_op_add() afterwards.
+ * IBV_SEND_INLINE. With `signal` the request is always signaled. If the request
+ * has an ib_op_t, the caller adds it with rc_op_add() afterwards.
  */
 static inline ucs_status_t rc_post(rc_iface_t *iface, rc_ep_t *ep,
                                    struct ibv_send_wr *wr, int signal)
@@ -121,7 +123,8 @@ static inline uint8_t rc_am_header(rc_iface_t *iface, rc_ep_t *ep, uint8_t id)
     return header;
 }
 
-/* Posts a message with this header, and updates the counters. */
+/* Posts a message with this header byte, and updates the endpoint's flow
+ * control. */
 static inline ucs_status_t rc_post_am(rc_iface_t *iface, rc_ep_t *ep,
                                       struct ibv_send_wr *wr, uint8_t header,
                                       int signal)
@@ -144,7 +147,7 @@ static inline ucs_status_t rc_post_am(rc_iface_t *iface, rc_ep_t *ep,
     return UCS_OK;
 }
 
-/* Fills a request with inline data: `sge` needs no key. */
+/* Fills a request with inline data. The local keys in `sge` are not used. */
 static inline void rc_wr_inline(struct ibv_send_wr *wr,
                                 enum ibv_wr_opcode opcode, struct ibv_sge *sge,
                                 int num_sge)
@@ -172,9 +175,9 @@ static inline void rc_wr_remote(struct ibv_send_wr *wr, uint64_t remote_addr,
     wr->wr.rdma.rkey        = (uint32_t)rkey;
 }
 
-/* Converts the user's vector, without empty blocks; each block must be
- * contiguous (count 1). Returns the number of entries, or -1 if a block has no
- * memory handle or is not contiguous. */
+/* Converts the user's vector to scatter/gather entries and skips empty blocks.
+ * Returns the number of entries, or -1 if a block has no memory handle or is
+ * strided (`count` above 1). */
 static inline int rc_sge_of_iov(struct ibv_sge *sge, const uct_iov_t *iov,
                                 size_t iovcnt)
 {
@@ -201,10 +204,10 @@ static inline rc_desc_t *rc_desc_get(rc_iface_t *iface)
     return ucx_mpool_get(iface->host, iface->descs);
 }
 
-/* Called on completion: releases the buffer. */
+/* ib_op_t.done of an rc_desc_t without a completion: releases the buffer. */
 void rc_desc_done(rc_ep_t *ep, ib_op_t *op, ucs_status_t status);
 
-/* Called on completion: calls the user's completion. */
+/* ib_op_t.done of an rc_user_op_t: calls the user's completion. */
 static inline void rc_user_done(rc_ep_t *ep, ib_op_t *op, ucs_status_t status)
 {
     rc_user_op_t *user     = (rc_user_op_t *)op;

@@ -5,7 +5,8 @@
 
 #define HEAD sizeof(ud_wire_t)
 
-/* Allocates a buffer if a message can be sent now. */
+/* Allocates a buffer if a message can be sent now. Otherwise returns NULL and
+ * stores the status that the send operation must return. */
 static inline ud_desc_t *prepare(ud_iface_t *iface, ud_ep_t *ep,
                                  ucs_status_t *status_p)
 {
@@ -104,7 +105,8 @@ ssize_t ud_ep_am_bcopy(uct_ep_h uct_ep, uint8_t id, uct_pack_callback_t pack_cb,
     return (status == UCS_OK) ? (ssize_t)length : status;
 }
 
-/* Converts the user's vector. Returns 0 if it cannot be sent. */
+/* Converts the user's vector to scatter/gather entries. Returns 0 if an entry
+ * has no memory handle or is strided, or if there are too many. */
 static inline int fill_sge(ud_desc_t *desc, const uct_iov_t *iov, size_t iovcnt)
 {
     struct ibv_sge *sge = desc->sge;
@@ -160,7 +162,8 @@ int ud_send_empty(ud_iface_t *iface, ud_ep_t *ep, ud_kind_t kind)
 {
     ud_desc_t *desc = NULL;
 
-    /* The pool grows on the user's thread only. */
+    /* On the service thread, take only a buffer that is free already: the pool
+     * must not allocate memory there. */
     if (ud_has_queue(iface) &&
         (!iface->in_service || (iface->descs->free_list != NULL))) {
         desc = ud_desc_get(iface, ep);
@@ -186,10 +189,11 @@ static void end_desc(ud_iface_t *iface, ud_desc_t *desc, ucs_status_t status)
     ucx_complete(comp, status);
 }
 
-/* Releases a packet that is acknowledged or has failed. The device has
- * completed an acknowledged packet that was sent once; otherwise a work request
- * may still use the buffer. On the service thread the user's completion has to
- * wait. */
+/* Ends a packet that is acknowledged or has failed. If an acknowledged packet
+ * was sent only once, the device does not use its buffer any more. Otherwise a
+ * work request may still use the buffer until it has completed. A completion of
+ * the user is not called on the service thread. In these cases the packet is
+ * added to iface->leaving. */
 void ud_desc_done(ud_iface_t *iface, ud_desc_t *desc, ucs_status_t status)
 {
     if ((((desc->tx.resends == 0) && (status == UCS_OK)) ||

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Active messages by datagrams. Contracts: <ucx/transport.h>. */
+/* Active messages over datagrams. <ucx/transport.h> specifies the ud_ep_am_*
+ * operations. */
 #ifndef IB_UD_AM_H
 #define IB_UD_AM_H
 
@@ -16,15 +17,15 @@ ucs_status_t ud_ep_am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
                             size_t iovcnt, unsigned flags,
                             uct_completion_t *comp);
 
-/* Completes a packet: the user's completion is called and the buffer is
- * released as soon as the device has completed the packet's last work
- * request. */
+/* Ends a packet that is acknowledged or has failed: releases the buffer and
+ * calls the user's completion, now or later from progress, when the device does
+ * not use the buffer any more. */
 void ud_desc_done(ud_iface_t *iface, ud_desc_t *desc, ucs_status_t status);
-/* Releases the packets of ud_iface_t.leaving that the device has completed;
- * with `force` all of them. */
+/* Ends those packets of ud_iface_t.leaving whose buffers the device does not
+ * use any more; with `force`, all of them. */
 void ud_desc_end_leaving(ud_iface_t *iface, int force);
-/* Sends a packet without a message. Returns 0 if there are no send
- * resources. */
+/* Sends a packet without data, which has a sequence number: UD_NOTHING or
+ * UD_FIN. Returns 0 if there are no send resources. */
 int ud_send_empty(ud_iface_t *iface, ud_ep_t *ep, ud_kind_t kind);
 
 #endif

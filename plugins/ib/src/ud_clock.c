@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The time of an interface. Handling a packet reads the time two or three
+ * The time of an interface. Handling a packet needs the time two or three
  * times, and reading the clock takes as long as the rest of the handling.
- * Therefore the processor's counter is used between two readings. Its period is
- * measured from one reading to the next. So an error, for example when the
- * counter changes its rate, lasts only for a few milliseconds, which timeouts
+ * Therefore the time between two readings of the clock is computed from the
+ * processor's counter. The period of the counter is measured again from each
+ * reading to the next. A wrong period, for example after the counter has
+ * changed its rate, is used only for a few milliseconds, which timeouts
  * tolerate.
  */
 #include "ud.h"
@@ -12,9 +13,10 @@
 /* Seconds between two readings of the clock. */
 static const double SPAN = 4e-3;
 
-/* Minimum exactness of a period: the measured interval must be this many times
- * as long as the readings at its start and end. A thread may be preempted
- * between reading the counter and the clock. */
+/* A period is measured only if the interval between two readings of the clock
+ * is at least this many times as long as each of the readings. A reading is
+ * long if the thread was preempted between reading the counter and the
+ * clock. */
 enum { EXACT = 64 };
 
 double ud_clock_read(ud_iface_t *iface)
@@ -37,7 +39,8 @@ double ud_clock_read(ud_iface_t *iface)
         clock->slack  = slack;
         clock->time   = now;
     }
-    /* The computed time may be ahead by a few microseconds. */
+    /* The time must not go back: times computed from the counter may have been
+     * ahead of the clock by a few microseconds. */
     if (now > iface->now) {
         iface->now = now;
     }

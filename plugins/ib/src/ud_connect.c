@@ -2,11 +2,11 @@
 /*
  * Establishes connections and detects that a connection has ended.
  *
- * An endpoint sends UD_CONNECT until it receives UD_ACCEPT. The connections of
- * two interfaces are numbered (`ordinal`): if both sides send UD_CONNECT at the
- * same time, equal numbers identify the two endpoints of one connection. A
- * connection of an interface to itself has one endpoint, which both sends and
- * receives.
+ * An endpoint repeats UD_CONNECT until it receives UD_ACCEPT. The connections
+ * of two interfaces are numbered (ud_ep_t.ordinal). If both sides send
+ * UD_CONNECT at the same time, equal numbers identify the two endpoints of one
+ * connection. A connection of an interface to itself has only one endpoint,
+ * which both sends and receives.
  *
  * An endpoint whose packets are not acknowledged sends UD_PROBE. The reply is
  * UD_RESET if the peer has closed the connection, or if another process has
@@ -47,7 +47,8 @@ int ud_send_control(ud_iface_t *iface, ud_ep_t *ep, ud_kind_t kind)
     return post_control(iface, ep->ah, ep->qpn, &control);
 }
 
-/* Sends UD_RESET as the reply to a packet of an unknown connection. */
+/* Sends UD_RESET as the reply to a packet of a connection that does not
+ * exist. */
 static void reset(ud_iface_t *iface, const ud_wire_control_t *question)
 {
     ud_wire_control_t control = {{0}};
@@ -72,7 +73,9 @@ void ud_connect(ud_iface_t *iface, ud_ep_t *ep)
     ud_watch(iface, ep, ep->connect_at);
 }
 
-/* Sends the packets that were queued until the connection was established. */
+/* Prepares the packets that have waited for the connection: fills in the
+ * members of the header that were not known, and queues the endpoint so that
+ * the packets are sent. */
 static void send_kept(ud_iface_t *iface, ud_ep_t *ep)
 {
     ud_wire_t *wire;
@@ -86,15 +89,16 @@ static void send_kept(ud_iface_t *iface, ud_ep_t *ep)
     ib_link_queue(&iface->resending, &ep->resending);
 }
 
-/* Handles a control packet that contains the id of the peer's endpoint:
- * connects the endpoint. */
+/* Connects the endpoint: UD_CONNECT or UD_ACCEPT contains the peer's id of the
+ * connection. */
 static void connected(ud_iface_t *iface, ud_ep_t *ep,
                       const ud_wire_control_t *control)
 {
     ep->remote = le32toh(control->from);
     ep->state |= UD_EP_CONNECTED;
     ucx_window_connected(&ep->window, le32toh(control->head.psn), iface->now);
-    ib_link_remove(&ep->active); /* No packet is in flight yet */
+    /* The deadline was for the next UD_CONNECT, which is not sent any more. */
+    ib_link_remove(&ep->active);
     if (!ucx_window_is_idle(&ep->window)) {
         send_kept(iface, ep);
     }
@@ -115,7 +119,8 @@ static ud_ep_t *by_ordinal(const ud_peer_t *peer, uint32_t ordinal)
     return ep;
 }
 
-/* Finds the endpoint for the peer's request, or creates one. */
+/* Returns the endpoint that a UD_CONNECT of the peer is for, and creates it if
+ * there is none. Returns NULL if that is not possible. */
 static ud_ep_t *end_for(ud_iface_t *iface, const ud_wire_control_t *control)
 {
     uint32_t ordinal = le32toh(control->ordinal);
@@ -149,7 +154,8 @@ static void take_connect(ud_iface_t *iface, const ud_wire_control_t *control)
     ud_ep_t *ep;
 
     if (control->to_token != iface->address.token) {
-        reset(iface, control); /* The packet is for an earlier process */
+        reset(iface, control); /* The packet is for an earlier process that had
+                                * the same queue pair number */
         return;
     }
     ep = end_for(iface, control);
@@ -159,8 +165,9 @@ static void take_connect(ud_iface_t *iface, const ud_wire_control_t *control)
     if (!(ep->state & UD_EP_CONNECTED)) {
         connected(iface, ep, control);
     } else if (ep->remote != le32toh(control->from)) {
-        /* Either the earlier endpoint of the peer has ended, or this packet is
-         * late. The reply to UD_PROBE shows which. */
+        /* The endpoint is connected to another endpoint of the peer. Either
+         * that one has ended and was replaced, or this packet is a late one.
+         * The reply to UD_PROBE shows which. */
         (void)ud_send_control(iface, ep, UD_PROBE);
         return;
     }
@@ -189,8 +196,8 @@ static void take_accept(ud_iface_t *iface, ud_ep_t *ep,
     }
     if (!(ep->state & UD_EP_CONFIRMED)) {
         ep->state |= UD_EP_CONFIRMED;
-        ep->window.owed += 1; /* The acknowledgement confirms the connection to
-                               * the peer */
+        ep->window.owed += 1; /* The acknowledgement shows the peer that this
+                               * side has received UD_ACCEPT */
         ep->window.ack_now = 1;
         ud_owe_ack(iface, ep);
     }
@@ -201,7 +208,8 @@ static void take_probe(ud_iface_t *iface, ud_ep_t *ep,
                        const ud_wire_control_t *control)
 {
     if ((ep != NULL) && !(ep->state & UD_EP_CONNECTED)) {
-        return; /* The endpoint will be connected, or fail */
+        return; /* The endpoint still sends UD_CONNECT: it will be connected, or
+                 * fail */
     }
     if ((ep == NULL) || (ep->state & UD_EP_FAILED) ||
         (ep->remote != le32toh(control->from)) || !is_from_peer(ep, control)) {

@@ -33,8 +33,9 @@ static ucs_status_t slots_grow(ud_iface_t *iface)
     return UCS_OK;
 }
 
-/* Assigns an id to the endpoint. Each use of a slot gets a new id, which is
- * never 0. */
+/* Assigns a slot and an id to the endpoint. The low bits of the id are the
+ * index of the slot, the higher bits count its uses, so that each use has a new
+ * id. An id is never 0. */
 static ucs_status_t slot_take(ud_iface_t *iface, ud_ep_t *ep)
 {
     ud_slot_t *slot;
@@ -51,7 +52,7 @@ static ucs_status_t slot_take(ud_iface_t *iface, ud_ep_t *ep)
     slot->ep         = ep;
     slot->id += MAX_SLOTS;
     if (slot->id < MAX_SLOTS) {
-        slot->id += MAX_SLOTS; /* The generation wraps to 1 */
+        slot->id += MAX_SLOTS; /* The count has overflowed: continue with 1 */
     }
     ep->id = slot->id;
     return UCS_OK;
@@ -113,9 +114,9 @@ ud_ep_t *ud_ep_new(ud_iface_t *iface, ud_peer_t *peer, uint32_t ordinal)
     return ep;
 }
 
-/* Finds an endpoint that a peer's request has created and that does not belong
- * to the user yet. The peer must have confirmed the connection, because an
- * unconfirmed one may have ended. */
+/* Returns an endpoint that was created for a request of this peer and that does
+ * not belong to the user yet, or NULL. The peer must have confirmed the
+ * connection, because otherwise the peer may have ended it already. */
 static ud_ep_t *find_unused(const ud_peer_t *peer)
 {
     const uint16_t mask = UD_EP_CONNECTED | UD_EP_CONFIRMED | UD_EP_USED |
@@ -207,8 +208,8 @@ void ud_ep_free(ud_ep_t *ep)
     free(ep);
 }
 
-/* Returns whether the connection is finished: both users have destroyed their
- * endpoints, and all data is delivered. */
+/* Returns whether the endpoint can be freed: it has failed, or both users have
+ * destroyed their endpoints and the peer has acknowledged all packets. */
 static int is_over(const ud_ep_t *ep)
 {
     const uint16_t both = UD_EP_FIN_SENT | UD_EP_FIN_TAKEN;

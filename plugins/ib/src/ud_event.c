@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Wake-up. The descriptor is an epoll set of two: the completion channel, which
- * signals events of both completion queues, and a timer for retransmissions.
+ * Wake-up. The descriptor for the user is an epoll set of two descriptors: the
+ * completion channel, which signals events of both completion queues, and a
+ * timer for retransmissions.
  */
 #include "ud.h"
 
@@ -117,7 +118,8 @@ ucs_status_t ud_event_arm(uct_iface_h uct_iface, unsigned events)
         iface->armed = 1;
         return UCS_ERR_BUSY; /* The caller must poll again after arming */
     }
-    /* No progress sends acknowledgements while the process sleeps */
+    /* Progress will not send these acknowledgements, because the user
+     * sleeps. */
     ud_send_acks(iface, 1);
     return set_timer(iface);
 }

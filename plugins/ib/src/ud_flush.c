@@ -12,7 +12,8 @@ int ud_ep_has_data(const ud_ep_t *ep)
     return ep->window.tx_psn - ep->window.acked > fin;
 }
 
-/* Requests an acknowledgement of all sent packets, once. */
+/* Requests an acknowledgement of all sent packets, if this was not done
+ * already. */
 static void ask(ud_iface_t *iface, ud_ep_t *ep)
 {
     ud_wire_ack_t packet;
@@ -30,6 +31,7 @@ static void ask(ud_iface_t *iface, ud_ep_t *ep)
     }
 }
 
+/* Adds a flush of all packets sent so far. */
 static ucs_status_t watch_all(ud_ep_t *ep, uct_completion_t *comp)
 {
     ud_iface_t *iface = ud_iface_of(ep);
@@ -76,7 +78,8 @@ void ud_flush_end(ud_ep_t *ep, ucs_status_t status)
     --ep->busy;
 }
 
-/* Fails all outstanding packets, and sends UD_RESET to the peer. */
+/* Sends UD_RESET to the peer, and fails the endpoint with all outstanding
+ * packets. */
 static ucs_status_t cancel(ud_ep_t *ep, uct_completion_t *comp)
 {
     ud_iface_t *iface = ud_iface_of(ep);

@@ -12,8 +12,8 @@
 #include <sys/random.h>
 
 #define CLOSE_SECONDS \
-    0.1             /* Seconds to wait until the device has sent posted
-                     * packets */
+    0.1             /* Maximum seconds for which the close of an interface waits
+                     * for the device to send posted packets */
 #define MAX_RTO 0.5 /* Maximum retransmission timeout in seconds */
 
 /* --- Opening -------------------------------------------------------------- */
@@ -89,7 +89,8 @@ static ucs_status_t make_pools(ud_iface_t *iface)
     return status;
 }
 
-/* Sets the limits that follow from the variables and the device. */
+/* Computes the limits of the interface from the configuration variables and the
+ * device's attributes. */
 static void set_limits(ud_iface_t *iface)
 {
     const struct ibv_device_attr *attr = &iface->md->attr;
@@ -267,7 +268,7 @@ static void say_goodbye(ud_iface_t *iface)
     ud_ep_t *ep;
 
     ud_send_acks(iface, 1);
-    /* Signal every request, so that their completion is known */
+    /* Signal every request, so that num_signaled shows when all are sent. */
     iface->moderation = 1;
     for (uint32_t i = 0; i < iface->num_slots; ++i) {
         ep = iface->slots[i].ep;

@@ -24,8 +24,8 @@ static void port_lost(ib_watch_t *watch)
     fail_all(iface_of(watch), UCS_ERR_ENDPOINT_TIMEOUT);
 }
 
-/* Called when the device is lost: it uses no buffer any more, and sends
- * nothing. */
+/* A lost device uses no buffers any more and reports no completions, so all
+ * packets are released here. */
 static void device_lost(ib_watch_t *watch)
 {
     ud_iface_t *iface = iface_of(watch);
@@ -59,8 +59,8 @@ static const ib_watch_ops_t watch_ops = {
     .qp_failed   = qp_failed,
 };
 
-/* Starts to monitor the device. A port may be down for UCX_UD_TIMEOUT, the time
- * for which a peer may be silent. */
+/* Starts to monitor the device. The port may be down for UCX_UD_TIMEOUT, the
+ * time for which a peer may send no acknowledgement. */
 ucs_status_t ud_watch_start(ud_iface_t *iface)
 {
     return ib_watch_start(&iface->watch, &watch_ops, iface->md,

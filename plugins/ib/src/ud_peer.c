@@ -7,10 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    MAX_AHS = 65536
-}; /* Maximum number of address handles: limits the memory that untrusted peers
-    * can use */
+/* Maximum number of address handles of an interface. Packets of untrusted peers
+ * create address handles, so the limit bounds the memory. */
+enum { MAX_AHS = 65536 };
 
 static unsigned hash_of(const void *data, size_t length, unsigned hash)
 {
@@ -97,8 +96,9 @@ void ud_peers_cleanup(ud_iface_t *iface)
 
 /* --- Peers ---------------------------------------------------------------- */
 
-/* Returns the hash bucket. The token is not part of the hash, so that
- * successive processes with the same queue pair number are in one bucket. */
+/* Returns the hash bucket of a peer. The token is not part of the hash, so that
+ * find_old() finds successive processes with the same queue pair number in one
+ * bucket. */
 static ud_peer_t **bucket_of(ud_iface_t *iface, const ib_wire_device_t *device,
                              uint32_t wire_qpn)
 {
@@ -108,6 +108,7 @@ static ud_peer_t **bucket_of(ud_iface_t *iface, const ib_wire_device_t *device,
     return &iface->peers[hash % UD_PEER_BUCKETS];
 }
 
+/* Returns whether the peer has this port and queue pair number. */
 static int is_at(const ud_peer_t *peer, const ib_wire_device_t *device,
                  uint32_t wire_qpn)
 {
@@ -174,8 +175,9 @@ void ud_peer_remove(ud_iface_t *iface, ud_ep_t *ep)
     free(peer);
 }
 
-/* Finds a connection of an earlier process with the peer's queue pair number
- * that is not marked as closed yet. */
+/* Returns an endpoint that is connected to an earlier process, which had the
+ * port and queue pair number of `peer`, and that is not marked as closed yet.
+ * Returns NULL if there is none. */
 static ud_ep_t *find_old(ud_iface_t *iface, const ud_peer_t *peer)
 {
     ud_peer_t *old = *bucket_of(iface, &peer->ah->device, peer->iface.qpn);

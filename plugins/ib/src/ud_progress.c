@@ -9,13 +9,13 @@
 
 enum {
     MAX_POLL    = 256,
-    MAX_LATE    = 64, /* Consecutive rounds with events after which deadlines
-                       * are checked nevertheless */
-    /* At the end of a burst an acknowledgement is sent if it covers at least
-     * this many packets */
+    MAX_LATE    = 64, /* Maximum number of rounds of progress by which received
+                       * packets postpone the check of deadlines */
+    /* In a round without received packets, an acknowledgement is sent before
+     * its delay has passed if it acknowledges at least this many packets */
     BURST       = 32,
-    PROBE_AFTER = 2, /* Number of consecutive timeouts after which UD_PROBE is
-                      * sent */
+    PROBE_AFTER = 2, /* Number of consecutive timeouts of an endpoint after
+                      * which UD_PROBE is sent */
 };
 
 unsigned ud_poll_sends(ud_iface_t *iface)
@@ -41,6 +41,7 @@ unsigned ud_poll_sends(ud_iface_t *iface)
 
 /* --- Acknowledgements ----------------------------------------------------- */
 
+/* Sends UD_ACK. Returns 0 if there are no send resources. */
 static int send_ack(ud_iface_t *iface, ud_ep_t *ep)
 {
     ud_wire_ack_t packet;
@@ -62,8 +63,10 @@ static int send_ack(ud_iface_t *iface, ud_ep_t *ep)
     return 1;
 }
 
-/* Sends acknowledgements. Those that are due at once are first in the list; the
- * others follow in the order of reception. */
+/* In iface->owing, the endpoints whose acknowledgement is due at once are
+ * first. The others follow in the order in which their packets were received.
+ * Therefore the loop ends at the first endpoint whose acknowledgement can
+ * wait. */
 void ud_send_acks(ud_iface_t *iface, unsigned enough)
 {
     ud_ep_t *ep;
@@ -81,7 +84,8 @@ void ud_send_acks(ud_iface_t *iface, unsigned enough)
 void ud_owe_ack(ud_iface_t *iface, ud_ep_t *ep)
 {
     if ((ep->window.owed == 0) || (ep->state & UD_EP_FAILED)) {
-        return; /* A message sent meanwhile has carried the acknowledgement */
+        return; /* A message that a callback has sent meanwhile has carried the
+                 * acknowledgement, or the endpoint has failed */
     }
     if (ib_unlikely(ep->window.ack_now)) {
         ib_link_remove(&ep->owing);
@@ -134,8 +138,8 @@ static double next_rto(const ud_iface_t *iface, double rto)
                                                   iface->window_params.max_rto;
 }
 
-/* Handles the endpoint's deadline. Returns the next one; 0 if the endpoint has
- * failed. */
+/* Handles the endpoint's deadline if it has passed. Returns the next deadline,
+ * or 0 if the endpoint has failed. */
 static double check_deadline(ud_iface_t *iface, ud_ep_t *ep)
 {
     double now = iface->now;
@@ -152,17 +156,19 @@ static double check_deadline(ud_iface_t *iface, ud_ep_t *ep)
         }
         return ep->connect_at;
     }
-    /* ud_ep_fail() calls the error handler, which the service thread must not
-     * do: the next progress fails the endpoint, unless an acknowledgement
-     * arrives before. */
+    /* ud_ep_fail() leads to calls of the user's callbacks, so the service
+     * thread does not call it. The user's next progress fails the endpoint,
+     * unless an acknowledgement arrives before. */
     if (ucx_window_has_expired(&ep->window, now) && !iface->in_service) {
         ud_ep_fail(ep, UCS_ERR_ENDPOINT_TIMEOUT, 1);
         return 0;
     }
     if (!ep->is_late &&
         (now - ep->window.deadline > iface->window_params.min_rto / 2)) {
-        /* No progress was made at the deadline. The peer may have waited for
-         * that progress: the deadline is postponed once by a short time. */
+        /* Neither the user nor the service thread has made progress at the
+         * deadline. The acknowledgement may have arrived meanwhile, or the peer
+         * may have waited for this process. Therefore the deadline is postponed
+         * once by a short time. */
         ep->is_late         = 1;
         ep->window.deadline = now + (iface->window_params.min_rto / 4);
     }
@@ -177,8 +183,10 @@ static double check_deadline(ud_iface_t *iface, ud_ep_t *ep)
     return ep->window.deadline;
 }
 
-/* Checks all endpoints with a deadline. This is rare: `next_deadline` passes
- * only after a loss, or when deadlines were moved without updating it. */
+/* Checks all endpoints with a deadline and computes iface->next_deadline. This
+ * is rare: an acknowledgement moves the deadline of its endpoint but does not
+ * update next_deadline. So next_deadline passes only after a loss, or once per
+ * timeout while packets are in flight. */
 static void check_deadlines(ud_iface_t *iface)
 {
     double next    = iface->now + iface->window_params.max_rto, deadline;
@@ -231,7 +239,8 @@ static void resend_all(ud_iface_t *iface)
         ep = ib_container_of(list.next, ud_ep_t, resending);
         ib_link_remove(&ep->resending);
         resend(iface, ep);
-        ud_ep_finish(ep); /* The endpoint may wait to send its FIN */
+        ud_ep_finish(ep); /* Sends UD_FIN if there were no send resources for it
+                           * before */
     }
 }
 
@@ -246,17 +255,19 @@ void ud_handle_deadlines(ud_iface_t *iface)
     }
 }
 
-/* Sends a signaled UD_RESET. Its completion releases buffers of a failed
- * endpoint if no posted send is signaled. The packet also informs the peer, if
- * the peer still exists. */
+/* Called if iface->leaving is not empty but no posted request is signaled, so
+ * that no completion would release these packets. Sends a signaled UD_RESET to
+ * the peer of a failed endpoint. The completion releases the packets, and
+ * UD_RESET informs the peer, if it still exists. */
 static void ask_for_completion(ud_iface_t *iface)
 {
     iface->unsignaled = iface->moderation;
     (void)ud_send_control(iface, iface->leaving->ep, UD_RESET);
 }
 
-/* Dispatches pending requests of endpoints that can send, and calls the user's
- * callbacks for events that the service has handled. */
+/* Handles the endpoints in iface->ready: calls the completions and fails the
+ * endpoints that the service thread has left to this thread, and dispatches
+ * pending requests. Returns the number of dispatched requests. */
 static unsigned dispatch(ud_iface_t *iface)
 {
     unsigned count = 0;
@@ -278,8 +289,9 @@ static unsigned dispatch(ud_iface_t *iface)
         --ep->busy;
         if (!ucx_pending_is_empty(&ep->pending) &&
             !(ep->state & UD_EP_FAILED) && ucx_window_is_open(&ep->window)) {
-            /* The request waits for the send queue or for memory, not for the
-             * peer. */
+            /* The request waits for the send queue or for memory: try again in
+             * the next round. A request that waits for the peer is dispatched
+             * when an acknowledgement arrives. */
             ib_link_queue(&iface->ready, &ep->ready);
         }
         ud_ep_finish(ep);
@@ -287,8 +299,8 @@ static unsigned dispatch(ud_iface_t *iface)
     return count;
 }
 
-/* Reports failed endpoints to the user when the device has completed their
- * buffers. */
+/* Calls the user's error handler for the endpoints in iface->failed whose
+ * packets are all released. The others stay in the list. */
 static unsigned tell_failures(ud_iface_t *iface)
 {
     unsigned count = 0;
@@ -310,6 +322,8 @@ static unsigned tell_failures(ud_iface_t *iface)
     return count;
 }
 
+/* Sends an acknowledgement without UD_BUSY to the peers that UD_EP_HOLDS has
+ * stopped, so that they send again. */
 static void end_holding(ud_iface_t *iface)
 {
     ud_ep_t *ep;
@@ -326,7 +340,8 @@ static void end_holding(ud_iface_t *iface)
     }
 }
 
-/* Continues the work that the service has begun. */
+/* Does the work that the service thread has left to the user's thread. Returns
+ * the number of delivered messages. */
 static unsigned take_over(ud_iface_t *iface)
 {
     unsigned count = ud_recv_deliver_deferred(iface);
@@ -347,7 +362,8 @@ static unsigned take_over(ud_iface_t *iface)
     return count;
 }
 
-/* A separate function, so that a round that is skipped saves no registers. */
+/* One round of progress. This is a separate function, so that a call of
+ * progress that does nothing saves no registers. */
 static __attribute__((noinline)) unsigned poll(ud_iface_t *iface)
 {
     unsigned count = 0, sends = 0;
@@ -368,10 +384,14 @@ static __attribute__((noinline)) unsigned poll(ud_iface_t *iface)
     }
     if (!ib_link_is_alone(&iface->active) || !ib_link_is_alone(&iface->owing)) {
         ud_time(iface);
-        /* After a burst, the next packet is not expected soon: acknowledge
-         * now. */
+        /* While packets arrive, send only acknowledgements that are due. When
+         * no packet has arrived, a burst may have ended, and the peer may wait
+         * for the acknowledgement of its packets. */
         ud_send_acks(iface, (count == 0) ? BURST : UINT_MAX);
-        /* Handle acknowledgements in the queue before deadlines. */
+        /* Check deadlines that have passed only in a round without received
+         * packets, because acknowledgements may still be in the receive queue.
+         * Otherwise packets would be retransmitted although they have arrived.
+         * If packets arrive all the time, check after MAX_LATE rounds. */
         if ((iface->now >= iface->next_deadline) &&
             ((count == 0) || (++iface->late > MAX_LATE)) &&
             !ib_link_is_alone(&iface->active)) {

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 
+/* Moves the queue pair from the state RESET to RTS. Returns 0 on failure. */
 static int to_ready(ud_iface_t *iface)
 {
     struct ibv_qp_attr attr = {
@@ -79,8 +80,8 @@ void ud_qp_failed(ud_iface_t *iface)
     (void)ibv_modify_qp(iface->qp, &attr, IBV_QP_STATE);
 }
 
-/* Restarts the queue pair when all receive buffers have been returned. Packets
- * that were being sent are retransmitted like lost ones. */
+/* Restarts the queue pair when the device has returned all receive buffers.
+ * Packets that were being sent are retransmitted like lost packets. */
 void ud_qp_restart(ud_iface_t *iface)
 {
     struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
@@ -92,7 +93,8 @@ void ud_qp_restart(ud_iface_t *iface)
     }
     if ((ibv_modify_qp(iface->qp, &attr, IBV_QP_STATE) != 0) ||
         !to_ready(iface)) {
-        return; /* The next progress retries, until the endpoints fail */
+        return; /* The next progress tries again. If it never succeeds, the
+                 * endpoints fail after UCX_UD_TIMEOUT */
     }
     iface->done_sn      = iface->sn;
     iface->unsignaled   = 0;

@@ -4,8 +4,10 @@
 
 enum {
     MAX_POLL   = 256,
-    POST_BATCH = 16, /* Minimum number of free buffers for a post call */
-    DATA_ALIGN = 64,
+    POST_BATCH = 16, /* Number of free buffers at which progress posts them, and
+                      * maximum of one call of ibv_post_recv() */
+    DATA_ALIGN = 64, /* Alignment of a message in its buffer, in bytes */
+    /* Bytes that the device writes before the message */
     FRONT      = UD_GRH_LENGTH + sizeof(ud_wire_t),
 };
 
@@ -145,7 +147,7 @@ static void deliver(ud_iface_t *iface, ud_recv_t *recv)
 }
 
 /* Handles an in-order packet. The service thread must not call the user's
- * handlers, and stores messages for the user's thread. */
+ * handlers; it adds messages to iface->deferred for the user's thread. */
 static void take_in_order(ud_iface_t *iface, ud_ep_t *ep, ud_recv_t *recv)
 {
     if (ib_unlikely(recv->kind == UD_FIN)) {
@@ -176,15 +178,18 @@ unsigned ud_recv_deliver_deferred(ud_iface_t *iface)
     return count;
 }
 
-/* Returns whether packets may be kept out of order. Half of the buffers stay
- * posted, because the packets that fill the gaps need buffers. */
+/* Returns whether the buffer of a packet received out of order may be kept
+ * until the gap is filled. Half of the buffers must stay posted, because the
+ * packets that fill the gap need buffers, too. */
 static inline int may_keep(const ud_iface_t *iface)
 {
     return iface->num_recv_posted > iface->config.rx_queue_len / 2;
 }
 
-/* Makes the peer wait: the buffers are full of messages that were not delivered
- * yet. */
+/* Called on the service thread, which has dropped a packet because too many
+ * buffers hold messages that wait for the user's progress. Sends an
+ * acknowledgement with UD_BUSY, so that the peer sends no new packets until
+ * end_holding() (ud_progress.c). */
 static void hold(ud_iface_t *iface, ud_ep_t *ep)
 {
     ep->state |= UD_EP_HOLDS;
@@ -263,7 +268,8 @@ static int take_packet(ud_iface_t *iface, ud_recv_t *recv,
         return 0;
     }
     ++ep->busy;
-    ep->state |= UD_EP_CONFIRMED; /* The packet contains this endpoint's id */
+    ep->state |= UD_EP_CONFIRMED; /* The peer knows the id of this endpoint,
+                                   * because the packet contains the id */
     if (recv->kind == UD_ACK) {
         take_ack_packet(iface, ep, wire, length);
     } else {
@@ -278,9 +284,10 @@ static int take_packet(ud_iface_t *iface, ud_recv_t *recv,
     return recv == NULL;
 }
 
-/* Returns whether a packet was sent to the address of this port. A device may
- * deliver the packets of all its addresses to one queue pair. An IPv4 header is
- * in the last 20 bytes of the global header. */
+/* Returns whether a packet was sent to the GID of this port. A device may
+ * deliver the packets for all its addresses to one queue pair. With RoCE v2
+ * over IPv4, the last 20 of the 40 bytes of the global routing header are the
+ * IPv4 header. */
 static int is_for_us(const ud_iface_t *iface, const char *grh,
                      const struct ibv_wc *wc)
 {
@@ -348,7 +355,8 @@ unsigned ud_recv_poll(ud_iface_t *iface)
     }
     if (ib_unlikely(iface->num_recv_kept > iface->num_recv / 2) &&
         !iface->in_service) {
-        (void)recv_grow(iface); /* Without more buffers reception stops */
+        /* The user keeps most buffers, and may keep all of them. */
+        (void)recv_grow(iface);
     }
     if (iface->num_recv_free >= POST_BATCH) {
         ud_recv_post(iface);

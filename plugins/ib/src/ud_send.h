@@ -13,18 +13,21 @@
 
 enum { UD_QKEY = 0x1ee7d47a };
 
+/* Returns whether the send queue has a free entry. */
 static inline int ud_has_queue(const ud_iface_t *iface)
 {
     return (iface->sn - iface->done_sn < iface->queue_len) && !iface->is_down;
 }
 
-/* Returns the number of packets that wait for the connection. */
+/* Returns the number of unacknowledged packets. If the endpoint is not yet
+ * connected, these are the packets that wait for the connection. */
 static inline uint32_t ud_ep_has_kept(const ud_ep_t *ep)
 {
     return ep->window.tx_psn - ep->window.acked;
 }
 
-/* Returns UCS_OK, or the status with which a send must return now. */
+/* Returns UCS_OK if the endpoint can send a packet, otherwise the status that
+ * the send operation must return. */
 static inline ucs_status_t ud_check(const ud_iface_t *iface, ud_ep_t *ep)
 {
     if (ib_unlikely((ep->state & (UD_EP_CONNECTED | UD_EP_FAILED |
@@ -36,7 +39,8 @@ static inline ucs_status_t ud_check(const ud_iface_t *iface, ud_ep_t *ep)
             ud_ep_fail(ep, UCS_ERR_CONNECTION_RESET, 1);
             return UCS_ERR_CONNECTION_RESET;
         }
-        /* The first packets wait for the connection. */
+        /* The window can keep a few packets until the endpoint is
+         * connected. */
         return (ud_ep_has_kept(ep) < UCX_WINDOW_MIN) ? UCS_OK :
                                                        UCS_ERR_NO_RESOURCE;
     }
@@ -46,15 +50,15 @@ static inline ucs_status_t ud_check(const ud_iface_t *iface, ud_ep_t *ep)
     return UCS_OK;
 }
 
-/* Returns whether the device has completed this work request. */
+/* Returns whether the work request with this sequence number has completed. */
 static inline int ud_has_left(const ud_iface_t *iface, uint32_t sn)
 {
     return (int32_t)(iface->done_sn - sn) > 0;
 }
 
-/* Posts one datagram; the caller has checked that the queue has a free entry.
- * With `signal` the request is always signaled. Returns 0 if the device rejects
- * it. */
+/* Posts one datagram; the caller has checked that the send queue has a free
+ * entry. With `signal` the request is always signaled. Returns 0 if the device
+ * rejects the request. */
 static inline int ud_post(ud_iface_t *iface, struct ibv_ah *ah, uint32_t qpn,
                           struct ibv_sge *sge, int num_sge, int is_inline,
                           int signal)
@@ -87,7 +91,8 @@ static inline int ud_post(ud_iface_t *iface, struct ibv_ah *ah, uint32_t qpn,
     return 1;
 }
 
-/* Posts a packet of the window: the first transmission or a retransmission. */
+/* Posts a packet with a sequence number: for the first time, or again because
+ * it counts as lost. */
 static inline int ud_post_desc(ud_iface_t *iface, ud_ep_t *ep, ud_desc_t *desc,
                                int signal)
 {
@@ -117,10 +122,11 @@ static inline void ud_wire_fill(ud_wire_t *wire, const ud_ep_t *ep,
 }
 
 /*
- * Sends a new packet, or keeps it until the endpoint is connected. The packet's
- * data follows the header in the buffer; desc->length includes both. If `ask`
- * is set, the packet requests an acknowledgement. Returns 0 if the device
- * rejects the packet; the caller then owns the buffer.
+ * Sends a new packet, or keeps it in the window until the endpoint is
+ * connected. desc->data contains space for the ud_wire_t, then the packet's
+ * data; desc->length includes both. If `ask` is set, the packet requests an
+ * acknowledgement. Returns 0 if the device rejects the packet; the caller then
+ * owns the buffer.
  */
 static inline int ud_send(ud_iface_t *iface, ud_ep_t *ep, ud_desc_t *desc,
                           ud_kind_t kind, uint8_t id, int ask)
@@ -149,8 +155,9 @@ static inline int ud_send(ud_iface_t *iface, ud_ep_t *ep, ud_desc_t *desc,
     if (was_idle) {
         ud_watch(iface, ep, ep->window.deadline);
     }
-    /* A message header cannot report packets received out of order. Therefore
-     * it replaces an acknowledgement only if there are none. */
+    /* The packet has carried the acknowledgement rx_psn, but has no field for
+     * packets received out of order. If there are such packets, UD_ACK must
+     * still be sent. */
     if ((ep->window.owed > 0) && ib_likely(ep->window.rx_head == NULL)) {
         ucx_window_acked(&ep->window);
         ib_link_remove(&ep->owing);
@@ -158,6 +165,7 @@ static inline int ud_send(ud_iface_t *iface, ud_ep_t *ep, ud_desc_t *desc,
     return 1;
 }
 
+/* Returns an empty packet for this endpoint, or NULL. */
 static inline ud_desc_t *ud_desc_get(ud_iface_t *iface, ud_ep_t *ep)
 {
     ud_desc_t *desc = ucx_mpool_get(iface->host, iface->descs);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Acknowledges and retransmits while the program computes. A timer runs on the
- * service thread. If the user has made no progress since the last tick, the
- * thread receives packets, acknowledges them, and handles deadlines. The thread
- * calls no callback: messages, completions and failures wait for the user's
- * next progress. The timer also makes progress check the peers of endpoints
- * without a user.
+ * service thread; a tick is one call of its handler, on_tick(). If the user has
+ * made no progress since the last tick, the thread receives packets,
+ * acknowledges them, and handles deadlines. The thread calls no callback:
+ * messages, completions and failures wait for the user's next progress. The
+ * timer also makes progress call ud_service_check(), which detects lost peers
+ * of endpoints that do not belong to the user.
  *
  * The timer stops while the user sleeps and nothing is in flight. The
  * completion channel or the user's next progress restarts it.
@@ -21,13 +22,16 @@ enum {
                        * retransmission timeout */
     SLOW        = 5,  /* Factor of the interval while there is no connection,
                        * or while the user makes progress */
-    BUSY_TICKS  = 10, /* Ticks with progress after which the timer slows down */
-    QUIET_TICKS = 25, /* Ticks without work after which the timer stops if the
-                       * user sleeps */
+    BUSY_TICKS  = 10, /* Number of consecutive ticks with progress after which
+                       * the interval is multiplied by SLOW */
+    QUIET_TICKS = 25, /* Number of consecutive ticks without work after which
+                       * the timer stops if the user sleeps */
     MAX_ROUNDS  = 64, /* Maximum number of receive calls in one tick */
-    MAX_CHECKS  = 32, /* Maximum number of peers checked in one progress */
+    MAX_CHECKS  = 32, /* Maximum number of peers checked in one call of
+                       * progress */
 };
 
+/* Returns whether the user sleeps and nothing is in flight. */
 static int is_quiet(const ud_iface_t *iface)
 {
     return iface->armed && !iface->has_deferred && !iface->is_down &&
@@ -36,8 +40,8 @@ static int is_quiet(const ud_iface_t *iface)
            ib_link_is_alone(&iface->resending);
 }
 
-/* Receives, acknowledges and handles deadlines. Returns whether there was
- * anything to do. */
+/* Receives, acknowledges and handles deadlines. Returns whether there were
+ * packets, completions or acknowledgements to handle. */
 static int serve(ud_iface_t *iface)
 {
     unsigned rounds = 0;
@@ -100,10 +104,10 @@ static int is_unused(const ud_iface_t *iface)
     return __atomic_load_n(&iface->num_eps, __ATOMIC_RELAXED) == 0;
 }
 
-/* Returns whether the longer interval is sufficient for the timer: the
- * interface has no connections, and only has to answer connection requests,
- * which are repeated; or the user makes progress all the time, and ticks only
- * cost time. */
+/* Returns whether the longer interval is sufficient for the timer. This is so
+ * if the interface has no endpoints, because the only packets are then
+ * connection requests, which the peer repeats. It is also so while the user
+ * makes progress all the time, because ticks have nothing to do then. */
 static int may_be_slow(const ud_iface_t *iface)
 {
     return is_unused(iface) ||
@@ -176,9 +180,9 @@ void ud_service_resume(ud_iface_t *iface)
     }
 }
 
-/* Makes the user's next progress call ud_service_check(), once in `check_ticks`
- * calls. Must not be called while the user sleeps, because has_deferred keeps
- * the timer running. */
+/* Called in each tick with progress. In one of `check_ticks` calls, makes the
+ * user's next progress call ud_service_check(). Must not be called while the
+ * user sleeps, because has_deferred would keep the timer running. */
 static void request_check(ud_iface_t *iface)
 {
     ud_service_t *service = &iface->service;
@@ -219,6 +223,7 @@ static void on_tick(void *arg)
     ucx_guard_give(&iface->guard);
 }
 
+/* Called while the timer is paused, for an event of the completion channel. */
 static void on_channel(int fd, int events, void *arg)
 {
     ud_iface_t *iface = arg;

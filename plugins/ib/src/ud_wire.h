@@ -9,10 +9,13 @@
  *   |      |      |             |          |          |          | or more
  *   +------+------+-------------+----------+----------+----------+------------
  *
- * conn   the receiver's id of the connection, 0 if it is not known yet
- * psn    sequence number of the packet. In UD_ACK and UD_PROBE: that of the
- *        sender's next packet; in the other control packets: that of the
- *        sender's first unacknowledged packet
+ * kind   ud_kind_t, with the flags UD_ASK and UD_BUSY
+ * id     id of the active message, 0 in other packets
+ * magic  UD_MAGIC
+ * conn   the receiver's id of the connection, 0 if the id is not known yet
+ * psn    sequence number of the packet. In UD_ACK and UD_PROBE: number of the
+ *        next packet that the sender will send; in UD_CONNECT and UD_ACCEPT:
+ *        number of the sender's first unacknowledged packet
  * ack    the sender has received all packets before this sequence number
  */
 #ifndef IB_UD_WIRE_H
@@ -32,22 +35,24 @@ enum {
 };
 
 typedef enum {
-    /* Packets with a sequence number */
-    UD_MESSAGE = 1, /* An active message: `id`, then its data */
-    UD_NOTHING,     /* No data: checks the connection */
+    /* Packets with a sequence number of their own */
+    UD_MESSAGE = 1, /* An active message: the data follows ud_wire_t */
+    UD_NOTHING,     /* No data: only the acknowledgement is of interest, which
+                     * shows that the peer exists */
     UD_FIN,         /* The sender's user has destroyed the endpoint */
     UD_LAST_SEQUENCED = UD_FIN,
-    /* Packets without a sequence number */
-    UD_ACK,     /* Followed by 8 bytes: packets received out of order */
-    UD_CONNECT, /* Followed by ud_wire_control_t, as are the following kinds */
+    /* Packets without a sequence number of their own */
+    UD_ACK,     /* A ud_wire_ack_t */
+    UD_CONNECT, /* A ud_wire_control_t, as are the following kinds */
     UD_ACCEPT,  /* Reply to UD_CONNECT */
-    /* Requests UD_ACK, or UD_RESET if there is no such connection */
+    /* Asks whether the connection exists. The reply is UD_ACK or UD_RESET */
     UD_PROBE,
-    UD_RESET, /* There is no such connection */
+    UD_RESET, /* The sender has no such connection, or has closed it */
 } ud_kind_t;
 
+/* The header of all packets. The members are described above. */
 typedef struct ud_wire {
-    uint8_t kind; /* ud_kind_t, UD_ASK and UD_BUSY */
+    uint8_t kind;
     uint8_t id;
     uint16_t magic;
     uint32_t conn;
@@ -55,6 +60,8 @@ typedef struct ud_wire {
     uint32_t ack;
 } ud_wire_t;
 
+/* A UD_ACK. Bit i of `sack`: the sender has received packet ack + 1 + i, out of
+ * order. */
 typedef struct ud_wire_ack {
     ud_wire_t head;
     uint64_t sack;
@@ -72,11 +79,12 @@ typedef struct ud_wire_iface {
 typedef struct ud_wire_control {
     ud_wire_t head;
     uint32_t from; /* The sender's id of the connection */
-    /* Number of the connection between these two interfaces */
+    /* Number of the connection among those of these two interfaces; the same at
+     * both ends */
     uint32_t ordinal;
-    uint32_t to_token; /* Token of the destination interface */
-    ud_wire_iface_t iface;
-    ib_wire_device_t device;
+    uint32_t to_token;       /* Token of the destination interface */
+    ud_wire_iface_t iface;   /* Address of the sender's interface */
+    ib_wire_device_t device; /* Address of the sender's port */
 } ud_wire_control_t;
 
 _Static_assert(sizeof(ud_wire_t) == 16, "wire format");

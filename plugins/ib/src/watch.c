@@ -34,8 +34,8 @@ static void timer_stop(ib_watch_t *watch)
 
 static void port_timed_out(void *arg);
 
-/* Starts a timer. The connections fail only if the port is still down when it
- * expires; retransmission handles shorter interruptions. */
+/* Starts a timer. The endpoints fail only if the port is still down when the
+ * timer expires; retransmissions bridge shorter interruptions. */
 static void port_down(ib_watch_t *watch)
 {
     const ucx_host_t *host = watch->md->host;
@@ -129,7 +129,8 @@ static void port_timed_out(void *arg)
     watch_post(arg, PORT_TIMEOUT);
 }
 
-/* Posts events to all watches of a port, or of all ports if `port` is 0. */
+/* Posts events to the watches of all interfaces at this port; at all ports if
+ * `port` is 0. */
 static void post_all(ib_md_t *md, int port, unsigned events)
 {
     ib_link_t *link;
@@ -163,8 +164,9 @@ static void event_arrived(ib_md_t *md, const struct ibv_async_event *event)
     case IBV_EVENT_QP_REQ_ERR:
     case IBV_EVENT_QP_ACCESS_ERR:
     case IBV_EVENT_QP_LAST_WQE_REACHED:
-        /* Do not pass the queue pair on: it may be destroyed after the
-         * acknowledgement. */
+        /* The interfaces check all their queue pairs, because a pointer to the
+         * queue pair of the event could not be passed to them: the queue pair
+         * may be destroyed after the event is acknowledged. */
         post_all(md, 0, QP_FAILED);
         break;
     default:
@@ -174,8 +176,8 @@ static void event_arrived(ib_md_t *md, const struct ibv_async_event *event)
     }
 }
 
-/* Handles events. The descriptor of a removed device stays readable, so this
- * handler then stops monitoring it. */
+/* Reads and handles all events. If reading fails, the device was removed. Its
+ * descriptor then stays readable, so this handler stops to monitor it. */
 static void on_events(int fd, int events, void *arg)
 {
     ib_watch_t *watch = arg;

@@ -2,8 +2,10 @@
 /*
  * Asynchronous events of a device: a port that goes down or up, a device that
  * fails or is removed, a queue pair that fails. All interfaces of a memory
- * domain share one descriptor of events; each has a watch. The handler that
- * reads an event passes it to all watches that it concerns.
+ * domain share the device's descriptor of asynchronous events. Each interface
+ * has a watch (ib_watch_t) with a handler for that descriptor. Any of these
+ * handlers may read an event; it passes the event to the watches of all
+ * interfaces that the event concerns.
  *
  *   device event -> handler (service thread) -> `pending` of each watch
  *                -> callback of the interface (worker's thread)
@@ -24,39 +26,43 @@ typedef struct ib_watch_ops {
     /* The device does not complete requests any more. The callback ends all
      * requests, and fails all endpoints with UCS_ERR_NO_DEVICE. Called once. */
     void (*device_lost)(ib_watch_t *watch);
-    /* A queue pair of the device, not necessarily of this interface, is in the
-     * error state. */
+    /* A queue pair of the device is in the error state. It may belong to
+     * another interface, so the callback checks the interface's own queue
+     * pairs. */
     void (*qp_failed)(ib_watch_t *watch);
 } ib_watch_ops_t;
 
 struct ib_watch {
-    const ib_watch_ops_t *ops;
+    const ib_watch_ops_t *ops; /* NULL: not started, or stopped */
     ib_md_t *md;
     uct_worker_h worker;
-    ib_link_t link;  /* Node in ib_md_t.watches */
-    double patience; /* Seconds that the port may be down */
-    uint8_t port;
+    ib_link_t link;   /* Node in ib_md_t.watches */
+    double patience;  /* Seconds for which the port may be down before port_lost
+                       * is called */
+    uint8_t port;     /* Number of the interface's port */
     uint8_t is_down;  /* The port is down; accessed by the worker's thread
                        * only */
     uint8_t is_gone;  /* The device is lost; accessed by the worker's thread
                        * only */
-    int epoll_fd;     /* Contains the device's descriptor */
-    unsigned pending; /* Events to handle; accessed atomically */
+    int epoll_fd;     /* Contains the device's descriptor of events */
+    unsigned pending; /* Bits of the events that the worker's thread has to
+                       * handle (watch.c); accessed atomically */
+    /* The handler of epoll_fd, and the timer that runs while the port is down;
+     * timer_id is 0 at other times */
     ucx_async_id_t event_id, timer_id;
 };
 
-/* Starts the watch of an interface. `patience`: seconds that the port may be
- * down before the endpoints fail. Called by the worker's thread. */
+/* Starts the watch of an interface. The parameters are the members of the same
+ * names. Called by the worker's thread. */
 ucs_status_t ib_watch_start(ib_watch_t *watch, const ib_watch_ops_t *ops,
                             ib_md_t *md, uct_worker_h worker, uint8_t port,
                             double patience);
 
-/* Stops the watch: no callback is called any more. Does nothing for a watch
- * that is zero-initialized, or whose start has failed. Called by the worker's
- * thread. */
+/* Stops the watch: no callback is called any more. Does nothing if the watch is
+ * zero-initialized or its start has failed. Called by the worker's thread. */
 void ib_watch_stop(ib_watch_t *watch);
 
-/* Initialize and release the list of watches of a domain. */
+/* Initialize and release ib_md_t.watches. */
 ucs_status_t ib_watches_init(ib_md_t *md);
 void ib_watches_cleanup(ib_md_t *md);
 

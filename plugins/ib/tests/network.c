@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implementation of network.h. Functions of libibverbs and of the plugin's
- * device are replaced here. */
+/* Implementation of network.h. Replaces the functions of libibverbs and of
+ * port.c that ud_verbs calls. */
 #include "network.h"
 #include "pool.h"
 
@@ -10,17 +10,21 @@
 #include <string.h>
 
 enum {
-    MAX_QUEUE = 512,
-    MAX_QPS   = 1024,
-    STEP_NS   = 1000, /* Duration of each reading of the clock */
+    MAX_QUEUE = 512,  /* Maximum entries of each queue */
+    MAX_QPS   = 1024, /* Queue pair numbers are less than this */
+    STEP_NS   = 1000, /* Each reading of the clock advances the simulated time
+                       * by so many nanoseconds */
 };
 
+/* A completion queue: `count` entries of the ring wcs, from index `first`. */
 typedef struct completions {
     struct ibv_cq cq;
     struct ibv_wc wcs[MAX_QUEUE];
     unsigned first, count;
 } completions_t;
 
+/* A queue pair with its posted receive buffers: `count` entries of the rings
+ * recv_ids and recv_sges, from index `first`. Sends complete at once. */
 typedef struct queue_pair {
     struct ibv_qp qp;
     uint64_t recv_ids[MAX_QUEUE];
@@ -30,7 +34,7 @@ typedef struct queue_pair {
 
 network_t network;
 
-static queue_pair_t *qps[MAX_QPS];
+static queue_pair_t *qps[MAX_QPS]; /* By number; NULL: the number is free */
 static struct ibv_device verbs_device = {.name = "net0"};
 static struct ibv_context context     = {.device = &verbs_device};
 static struct ibv_pd pd               = {.context = &context};
@@ -59,7 +63,8 @@ static int poll_cq(struct ibv_cq *cq, int max, struct ibv_wc *wc)
     return num;
 }
 
-/* A queue pair without a receive buffer drops the packet. */
+/* Delivers a packet to a queue pair. Drops the packet if no receive buffer is
+ * posted. */
 static void receive(queue_pair_t *to, uint32_t from, const void *data,
                     size_t length)
 {
@@ -214,8 +219,8 @@ ucs_status_t ib_port_path(const ib_port_t *port, const void *address,
 
 /* --- The host ------------------------------------------------------------- */
 
-/* The timer callback of the service; all interfaces have the same one. Only
- * network_serve() calls it. */
+/* The timer callback of the service (ud_service.c), which is the same function
+ * for all interfaces. Only network_serve() calls it. */
 static ucx_async_timer_cb_t on_timer;
 
 static ucs_status_t add_timer(uct_worker_h worker, double interval,
@@ -328,8 +333,8 @@ ud_ep_t *network_connect(ud_iface_t *iface, const ud_iface_t *to)
 
 void network_serve(ud_iface_t *iface)
 {
-    on_timer(iface); /* notes the user's last progress */
-    on_timer(iface);
+    on_timer(iface); /* Sees progress since the last call: does not serve */
+    on_timer(iface); /* Sees no progress: serves */
 }
 
 uint64_t network_random(uint64_t below)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Replaces functions that interfaces call, except those of the device's queues,
- * for tests with a device in memory. The device causes no asynchronous
- * events. */
+/* For tests with a simulated device: replaces the functions of libibverbs and
+ * of this plugin that interfaces call, except those of queues, which each test
+ * replaces itself. The device reports no asynchronous events. */
 #include "../src/port.h"
 #include "../src/watch.h"
 
@@ -31,7 +31,8 @@ struct ibv_mr *ibv_reg_mr(struct ibv_pd *domain, void *address, size_t length,
     return calloc(1, sizeof(struct ibv_mr));
 }
 
-/* What the macro of ibv_reg_mr() calls if the flags are no constant. */
+/* Called by the macro ibv_reg_mr() of libibverbs if the access flags are not a
+ * constant. */
 struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *domain, void *address,
                                 size_t length, uint64_t iova, unsigned access)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory pools of a host, for tests: one element in a chunk, so that a memory
- * checker detects accesses beyond the element. */
+/* Memory pools (mpool_* of ucx_host_t) for tests. Each element is in a chunk of
+ * its own, so that a memory checker detects accesses beyond the element. */
 #ifndef IB_TEST_POOL_H
 #define IB_TEST_POOL_H
 
@@ -12,7 +12,7 @@
 typedef struct pool {
     ucx_mpool_t super;
     ucx_mpool_params_t params;
-    void **chunks;
+    void **chunks; /* All chunks, to free them with the pool */
     unsigned num_chunks;
 } pool_t;
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two sides of a connection and the network between them, which loses, repeats
- * and reorders packets. No device and no real time: everything follows from the
- * seed. Checks that packets are delivered and completed (`done`) once and in
- * order.
+ * A simulation of <ucx/window.h>: the two sides of a connection, and a network
+ * between them that loses, repeats and reorders packets. It uses no device and
+ * no real time; the seed of the random numbers determines all events. It checks
+ * that packets are delivered once and in order, and are acknowledged (`done`)
+ * once and in order.
  */
 #ifndef IB_TEST_SIMULATION_H
 #define IB_TEST_SIMULATION_H
@@ -15,24 +16,25 @@
 #include <string.h>
 
 enum {
-    MAX_EVENTS  = 8192,
-    MAX_PACKETS = 4000,
-    NUM_BUFFERS = 512,
+    MAX_EVENTS  = 8192, /* Maximum number of packets on their way */
+    MAX_PACKETS = 4000, /* Maximum number of packets that one side sends */
+    NUM_BUFFERS = 512,  /* Number of receive buffers of one side */
 };
 
 typedef struct network {
-    unsigned loss, repeat, reorder; /* Packets out of 1000 */
-    double delay;
-    uint64_t random;
+    /* Numbers of packets out of 1000 that are lost, repeated, reordered */
+    unsigned loss, repeat, reorder;
+    double delay;    /* Seconds from sending to receiving, if not reordered */
+    uint64_t random; /* State of next_random() */
 } network_t;
 
-/* A packet or an acknowledgement on its way. */
+/* A packet, or an acknowledgement without data, on its way. */
 typedef struct event {
-    double at;
+    double at;      /* Time of arrival */
     uint64_t order; /* Order among events at the same time */
-    int to;         /* Side that receives it */
-    int is_ack;
-    int asks;
+    int to;         /* Index in world_t.ends of the receiver */
+    int is_ack;     /* An acknowledgement without data: no psn, no value */
+    int asks;       /* Requests an acknowledgement at once */
     uint32_t psn, ack;
     uint64_t sack;
     unsigned value; /* Payload of the packet */
@@ -41,35 +43,39 @@ typedef struct event {
 /* A packet of the sender, with the payload that is kept for retransmission. */
 typedef struct packet {
     ucx_window_tx_t tx;
-    unsigned value;
+    unsigned value; /* Index of the packet in end_t.packets */
 } packet_t;
 
 /* A receive buffer. */
 typedef struct buffer {
     ucx_window_rx_t rx;
-    struct buffer *free;
-    unsigned value;
+    struct buffer *free; /* Next free buffer */
+    unsigned value;      /* Payload of the received packet */
 } buffer_t;
 
+/* One side of the connection. */
 typedef struct end {
     ucx_window_t window;
     packet_t packets[MAX_PACKETS];
     buffer_t buffers[NUM_BUFFERS];
-    buffer_t *free;
+    buffer_t *free; /* List of the free buffers */
+    /* Numbers of packets: sent by this side at least once; sent by this side
+     * and acknowledged; received by this side in order */
     unsigned num_sent, num_done, num_delivered;
 } end_t;
 
+/* The simulation. Times are in seconds. */
 typedef struct world {
     ucx_window_params_t params;
     network_t network;
-    event_t events[MAX_EVENTS];
-    unsigned num_events;
-    uint64_t num_put;
+    event_t events[MAX_EVENTS]; /* Packets on their way, not sorted */
+    unsigned num_events;        /* Length of `events` */
+    uint64_t num_put;           /* Value of event_t.order for the next event */
     double now;
     double stopped_until; /* The second side receives nothing before this
                            * time */
     end_t ends[2];
-    unsigned num_acks;
+    unsigned num_acks; /* Number of acknowledgements sent without data */
 } world_t;
 
 static world_t world;
@@ -81,11 +87,13 @@ static uint64_t next_random(void)
     return world.network.random >> 33;
 }
 
+/* Returns 1 with a probability of `in_1000` out of 1000, otherwise 0. */
 static int happens(unsigned in_1000)
 {
     return next_random() % 1000 < in_1000;
 }
 
+/* Starts a simulation. `psn`: the first sequence number of the first side. */
 static void setup(uint64_t seed, unsigned loss, uint32_t psn)
 {
     static const ucx_window_params_t params = {
@@ -132,7 +140,8 @@ static void put_event(const event_t *event)
     }
 }
 
-/* Stops the process of the second side for some seconds. */
+/* Stops the second side for some seconds: packets to it arrive only
+ * afterwards. */
 static void stop_second(double seconds)
 {
     world.stopped_until = world.now + seconds;
@@ -178,7 +187,8 @@ static void send_packet(int from, packet_t *packet, int asks)
     transmit(&event);
 }
 
-/* Sends as many of `total` packets as the window permits. */
+/* Sends packets as long as the window permits: first lost packets again, then
+ * new ones until this side has sent `total` packets. */
 static void send_all(int from, unsigned total)
 {
     end_t *end = &world.ends[from];
@@ -301,8 +311,9 @@ static void step(void)
     }
 }
 
-/* Sends `first` packets one way and `second` packets the other way until all
- * are acknowledged, within `seconds` of simulated time. */
+/* Runs the simulation until the first side has sent `first` packets, the second
+ * side has sent `second` packets, and all are acknowledged. Fails if this takes
+ * more than `seconds` of simulated time. */
 static void run(unsigned first, unsigned second, double seconds)
 {
     double end = world.now + seconds;

@@ -6,7 +6,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-/* Returns the exit status. `seconds`: time limit of one test */
+/* Returns the exit status of the program. `seconds`: time limit of each test */
 static inline int suite_run(const char *name, const TTest *const *tests,
                             size_t count, double seconds)
 {

@@ -9,8 +9,9 @@
 enum { ROUNDS = 20000 };
 
 static ucx_guard_t guard;
-static unsigned entries; /* Incremented by both threads without atomics:
-                          * simultaneous increments are lost */
+static unsigned entries; /* Incremented by both threads without atomics: if both
+                          * have the guard at the same time, increments are
+                          * lost */
 
 START_TEST(call_keeps_the_service_out)
 {
@@ -73,8 +74,8 @@ static void *serve(void *arg)
     return NULL;
 }
 
-/* With `ordered` 0 the guard uses membarrier(2), with 1 the fallback without
- * it. */
+/* Two threads use the guard at the same time. `ordered` 0: the guard uses
+ * membarrier(2) if the kernel supports it; 1: the guard does not use it. */
 static void run_both(int ordered)
 {
     int is_done    = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* memlock: a registration that fails because of the limit of locked memory
  * logs one error that states what to change. The registration functions of
- * libibverbs are replaced here; they fail with `reg_errno`. */
+ * libibverbs are replaced here; they always fail with `reg_errno`. */
 #include "../src/chunk.h"
 #include "../src/memlock.h"
 #include "suite.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-enum { LIMIT = 64 * 1024 };
+enum { LIMIT = 64 * 1024 }; /* RLIMIT_MEMLOCK of the tests, in bytes */
 
 static int reg_errno;
 static int log_level = UCS_LOG_LEVEL_DEBUG;
@@ -157,7 +157,8 @@ START_TEST(other_errors_do_not_blame_the_limit)
     ck_assert_int_eq(register_memory(EIO), UCS_ERR_IO_ERROR);
     ck_assert_int_eq(logged.level, UCS_LOG_LEVEL_DEBUG);
     ck_assert_ptr_null(strstr(logged.text, "ulimit"));
-    /* The limit has not been reported yet. */
+    /* The errors above did not count as a report of the limit: the first
+     * failure at the limit is still logged as an error. */
     ck_assert_int_eq(register_memory(ENOMEM), UCS_ERR_NO_MEMORY);
     check_advice();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ud: whole interfaces over a device in memory (network.h): many connections
+/* ud_verbs: interfaces over a simulated device (network.h). Many connections
  * over one queue pair, malformed packets, peers that restart or are silent. */
 #include "network.h"
 #include "suite.h"
@@ -7,22 +7,23 @@
 #include <string.h>
 
 enum {
-    AM_ID      = 5,
-    PEERS      = 200,
-    PER_PEER   = 10,
-    ROUNDS     = 5,
-    MAX_ROUNDS = 200000,
+    AM_ID      = 5,      /* Id of the active messages */
+    PEERS      = 200,    /* Number of interfaces that send to one interface */
+    PER_PEER   = 10,     /* Number of endpoints of each of them */
+    ROUNDS     = 5,      /* Number of messages of each endpoint */
+    MAX_ROUNDS = 200000, /* Number of rounds of progress until a test fails */
 };
 
-/* Messages that an interface has received. */
+/* Messages that an interface, or several interfaces, have received. */
 typedef struct inbox {
     unsigned count;                  /* Number of messages */
-    unsigned next[PEERS * PER_PEER]; /* Expected number of the next message of
-                                      * each sender */
+    unsigned next[PEERS * PER_PEER]; /* Expected message_t.number of the next
+                                      * message, by message_t.sender */
 } inbox_t;
 
 typedef struct message {
-    uint32_t sender, number;
+    uint32_t sender, number; /* Number of the sending endpoint; number of the
+                              * message among those of this sender, from 0 */
 } message_t;
 
 static inbox_t inboxes[2];
@@ -79,7 +80,7 @@ static void send_message(ud_ep_t *ep, uint32_t sender, uint32_t number,
     ck_assert_int_eq(status, UCS_OK);
 }
 
-/* Progresses until the inbox has `count` messages */
+/* Calls progress of the interfaces until the inbox has `count` messages. */
 static void wait_for(const inbox_t *inbox, unsigned count, ud_iface_t **ifaces,
                      unsigned num)
 {
@@ -89,8 +90,8 @@ static void wait_for(const inbox_t *inbox, unsigned count, ud_iface_t **ifaces,
     ck_assert_uint_eq(inbox->count, count);
 }
 
-/* Checks that each receive buffer is posted, free, or kept out of order in a
- * window. */
+/* Checks that no receive buffer is lost: each is posted, free, or holds a
+ * packet received out of order. */
 static void check_buffers(const ud_iface_t *iface)
 {
     unsigned kept = 0;
@@ -110,6 +111,7 @@ typedef struct pair {
     ud_ep_t *peer; /* The corresponding endpoint of the second interface */
 } pair_t;
 
+/* Opens two interfaces and connects them. The first has sent one message. */
 static void open_pair(pair_t *pair)
 {
     setup();
@@ -133,6 +135,8 @@ static void close_pair(pair_t *pair)
 
 /* --- Many connections ----------------------------------------------------- */
 
+/* Many endpoints send to one interface, then that interface replies to each.
+ * `loss`: packets lost out of 1000. */
 static void meet_many(unsigned loss)
 {
     ud_iface_t *ifaces[PEERS + 1], *hub;
@@ -153,7 +157,7 @@ static void meet_many(unsigned loss)
         }
     }
     wait_for(&inboxes[0], ROUNDS * PEERS * PER_PEER, ifaces, PEERS + 1);
-    ck_assert_uint_eq(hub->num_ahs, 1); /* All peers are behind one port */
+    ck_assert_uint_eq(hub->num_ahs, 1); /* All peers have the same port */
     check_buffers(hub);
 
     /* Send in the other direction, over the same connections */
@@ -183,10 +187,10 @@ END_TEST
 
 /* --- Acknowledgements ----------------------------------------------------- */
 
-enum { STREAM = 4096 };
+enum { STREAM = 4096 }; /* Number of messages */
 
-/* Returns the number of packets that are not messages, for a stream in one
- * direction. `seconds`: time between two messages, in which the receiver
+/* Sends messages in one direction. Returns the number of other packets, which
+ * are acknowledgements. `seconds`: time after each message before the receiver
  * polls. */
 static uint64_t count_others(double seconds)
 {
@@ -209,7 +213,8 @@ static uint64_t count_others(double seconds)
     return before;
 }
 
-/* Also if each message takes 100 us, as on an emulated processor. */
+/* This is also required if each message takes 100 us, as on an emulated
+ * processor. */
 START_TEST(acknowledgements_are_few)
 {
     static const double seconds[] = {0, 1e-6, 1e-5, 1e-4};
@@ -222,7 +227,8 @@ END_TEST
 
 /* --- Malformed packets ---------------------------------------------------- */
 
-/* Returns a packet that the second interface would accept: the next message. */
+/* Returns a packet that the second interface would accept: the next message of
+ * the first interface, long enough for a control packet. */
 static ud_wire_control_t good_packet(const pair_t *pair)
 {
     ud_wire_control_t packet = {{0}};
@@ -289,7 +295,8 @@ START_TEST(malformed_packets_are_dropped)
     ck_assert_uint_eq(pair.ifaces[1]->num_bad, bad);
     ck_assert_uint_eq(pair.ifaces[1]->num_stale, 0);
 
-    /* Packets of another queue pair, and of unknown connections */
+    /* Packets of another queue pair, and of unknown connections, are dropped as
+     * stale */
     packet = good_packet(&pair);
     inject(&pair, from + 1, &packet, sizeof(packet));
     for (unsigned i = 0; i < 4; ++i) {
@@ -306,8 +313,8 @@ START_TEST(malformed_packets_are_dropped)
 }
 END_TEST
 
-/* Control packets with another process's token, or of an address that cannot be
- * reached, change no connection. */
+/* Control packets with the token of another process, with a wrong id, or with
+ * an unreachable address change no connection. */
 START_TEST(forged_control_packets_change_nothing)
 {
     ud_wire_control_t packet;
@@ -340,7 +347,7 @@ START_TEST(forged_control_packets_change_nothing)
             }
             if (((field == 0) && ((kind == UD_ACCEPT) || (kind == UD_PROBE))) ||
                 ((field == 2) && (kind == UD_RESET))) {
-                continue; /* These fields are not used by this kind of packet */
+                continue; /* This kind of packet does not use this field */
             }
             inject(&pair, from, &packet, sizeof(packet));
         }
@@ -353,7 +360,7 @@ START_TEST(forged_control_packets_change_nothing)
 }
 END_TEST
 
-/* Random packets, of which none is a message: nothing is delivered, and no
+/* Random packets of all kinds except messages: nothing is delivered, and no
  * buffer is lost. */
 START_TEST(random_packets_do_no_harm)
 {
@@ -378,7 +385,8 @@ START_TEST(random_packets_do_no_harm)
         length = network_random(sizeof(bytes));
         if (((bytes[0] & UD_KIND_MASK) == UD_MESSAGE) &&
             (length >= sizeof(ud_wire_t))) {
-            bytes[0] ^= UD_MESSAGE ^ UD_NOTHING; /* A message would be valid */
+            /* A message might be valid and then would be delivered. */
+            bytes[0] ^= UD_MESSAGE ^ UD_NOTHING;
         }
         inject(&pair, pair.ifaces[0]->qp->qp_num, bytes, length);
         check_buffers(pair.ifaces[1]);
@@ -392,7 +400,8 @@ END_TEST
 
 /* --- Peers that restart or are silent ------------------------------------- */
 
-/* Progresses until the endpoint's failure is reported */
+/* Calls progress of the first `num` interfaces until the failure of an endpoint
+ * is reported, and checks its status. */
 static void wait_failed(pair_t *pair, unsigned num, ucs_status_t status)
 {
     for (int i = 0; (i < 100 * MAX_ROUNDS) && (network.num_failed == 0); ++i) {
@@ -402,15 +411,16 @@ static void wait_failed(pair_t *pair, unsigned num, ucs_status_t status)
     ck_assert_int_eq(network.fail_status, status);
 }
 
-/* The new process has the same queue pair number. */
+/* The peer's process is killed. A new process has the same queue pair
+ * number. */
 START_TEST(restarted_peer_resets_the_connection)
 {
     ud_ep_t *ep;
     pair_t pair;
 
     open_pair(&pair);
-    network.loss     = 1000; /* The process was killed: nothing arrives from
-                              * it */
+    network.loss     = 1000; /* As if the process were killed: the packets that
+                              * closing the interface sends do not arrive */
     network.next_qpn = pair.ifaces[1]->qp->qp_num;
     ud_iface_close(&pair.ifaces[1]->super);
     network.loss   = 0;
@@ -452,7 +462,8 @@ START_TEST(silent_peer_times_out)
 }
 END_TEST
 
-/* Lets `seconds` pass, in which the user progresses and the service runs. */
+/* Advances the simulated time by `seconds`, in which the user calls progress
+ * and the service runs. */
 static void pass_time(ud_iface_t **ifaces, unsigned num, double seconds)
 {
     double end = network.now + seconds;
@@ -466,8 +477,9 @@ static void pass_time(ud_iface_t **ifaces, unsigned num, double seconds)
     }
 }
 
-/* The second interface has an endpoint that the first one's request has created
- * and that no user takes: only checks show that its peer was killed. */
+/* A request of the first interface has created an endpoint of the second one.
+ * The user of the second interface does not use it, so only the service's
+ * checks (ud_service_check()) show that the first process was killed. */
 START_TEST(forsaken_endpoint_ends_with_its_peer)
 {
     uint64_t packets;
@@ -498,8 +510,9 @@ static void count_completion(uct_completion_t *completion)
     ++completion->count; /* ucx_complete() has set the count to 0 */
 }
 
-/* The service has received the acknowledgement, but must not call completions.
- * A flush must not complete before them. */
+/* The service has received the acknowledgement of a zero-copy message, but only
+ * the user's progress calls its completion. A flush must not complete before
+ * this call. */
 START_TEST(flush_waits_for_completions_that_the_service_left)
 {
     uct_completion_t completion = {.func = count_completion, .count = 1};

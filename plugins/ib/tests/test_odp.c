@@ -15,12 +15,13 @@ enum {
 };
 
 static int log_level = UCS_LOG_LEVEL_WARN;
-static unsigned num_warnings;
-static struct ibv_odp_caps caps;
-static unsigned last_access;
+static unsigned num_warnings;    /* Number of logged warnings */
+static struct ibv_odp_caps caps; /* Capabilities of the device */
+static unsigned last_access;     /* Access flags of the last registration */
 static struct ibv_mr last_mr;
-static int dmabuf_error;  /* 0: the registration succeeds */
-static unsigned num_open; /* Number of open registrations */
+static int dmabuf_error;  /* errno with which the registration of a dmabuf
+                           * fails; 0: it succeeds */
+static unsigned num_open; /* Number of registrations not yet released */
 
 struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *address, size_t length,
                                 uint64_t iova, unsigned access)
@@ -88,7 +89,9 @@ static struct verbs_context context = {
     .context         = {.abi_compat = __VERBS_ABI_IS_EXTENDED},
 };
 
-/* Returns whether memory is registered for on-demand paging. */
+/* Registers memory, and returns whether this was for on-demand paging.
+ * `wanted`: value of UCX_IB_ODP; `has_cache`: there is a registration cache;
+ * `rc_caps`: operations for which the device supports paging. */
 static int is_paged(int wanted, int has_cache, uint32_t rc_caps)
 {
     const ucx_mem_reg_params_t params = {

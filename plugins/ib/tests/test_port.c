@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Variables that have effect before a device is used: which ports reach each
- * other, how packets are addressed, fork(). */
+/* Configuration variables of ports and of libibverbs: which ports reach each
+ * other, how packets are addressed, whether ibv_fork_init() is called. */
 #include "../src/device.h"
 #include "../src/md.h"
 #include "../src/port.h"
@@ -12,8 +12,8 @@
 #include <string.h>
 
 static int log_level = -1;
-static int fork_error;
-static unsigned num_fork_init;
+static int fork_error;         /* Result of ibv_fork_init() */
+static unsigned num_fork_init; /* Number of calls of ibv_fork_init() */
 
 int ibv_fork_init(void)
 {
@@ -29,7 +29,7 @@ struct ibv_device **ibv_get_device_list(int *num)
 
 static const ucx_host_t host = {.size = sizeof(host), .log_level = &log_level};
 
-/* A port whose GID begins with `subnet`. */
+/* Returns a port of this kind of link whose GID begins with `subnet`. */
 static ib_port_t port_of(uint8_t kind, uint8_t subnet)
 {
     ib_port_t port = {
@@ -87,7 +87,7 @@ START_TEST(subnets_of_roce_are_routed_unless_the_user_forbids_it)
 
     port              = port_of(IB_LINK_IB, 1);
     far               = port_of(IB_LINK_IB, 2);
-    port.local_subnet = 1; /* Concerns RoCE only */
+    port.local_subnet = 1; /* Has no effect on InfiniBand */
     ck_assert_int_ne(reaches(&port, &far), 0);
 }
 END_TEST
@@ -125,8 +125,8 @@ START_TEST(a_global_header_is_used_where_it_is_needed_or_wanted)
 }
 END_TEST
 
-/* A variable that is set for a transport takes precedence over the domain's
- * variable. */
+/* A variable that the user has set for a transport takes precedence over the
+ * variable of the same name of the memory domain. */
 START_TEST(variables_of_a_transport_count_more)
 {
     const ib_md_config_t domain = {
@@ -179,8 +179,8 @@ START_TEST(variables_of_a_transport_count_more)
 }
 END_TEST
 
-/* The tables of both transports begin with the variables that ib_port_config()
- * reads. */
+/* The tables of both transports begin with the variables of ib_path_config_t,
+ * in the order of its members. */
 START_TEST(both_transports_have_the_variables)
 {
     static const char *const names[] = {
@@ -202,8 +202,9 @@ START_TEST(both_transports_have_the_variables)
 }
 END_TEST
 
-/* Tries to open a domain. This fails in any case, because there is no
- * device. */
+/* Tries to open a memory domain with this value of UCX_IB_FORK_INIT. Opening
+ * always fails, because there is no device, but the status shows at which
+ * step. */
 static ucs_status_t open_with(int fork_init)
 {
     ib_instance_t instance  = {.super.host = &host};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rc over iWARP: when a connection may end. */
+/* rc_verbs over iWARP: when a connection may end (rc_linger.c). The functions
+ * of other files that rc_linger.c calls are replaced here. */
 #include "../src/rc_iwarp.h"
 #include "../src/rc_send.h"
 #include "suite.h"
@@ -46,8 +47,10 @@ static void open_ep(void)
     failed_with = UCS_OK;
 }
 
-/* The peer's last message makes UCP cancel the endpoint while the peer still
- * reads over the connection. */
+/* When the peer's last message arrives, UCP cancels the endpoint. The peer may
+ * still read over the connection to flush that message. Therefore the
+ * connection stays open if none of the endpoint's own requests has a completion
+ * of the user. */
 START_TEST(cancel_keeps_a_connection_that_nobody_waits_for)
 {
     ib_op_t own[2] = {{.next = &own[1], .done = rc_desc_done},
@@ -57,14 +60,15 @@ START_TEST(cancel_keeps_a_connection_that_nobody_waits_for)
     ck_assert_int_eq(rc_linger_is_quiet(&ep), 1);
     ep.ops = own;
     ck_assert_int_eq(rc_linger_is_quiet(&ep), 1);
-    own[1].done = users_done; /* The user waits for this one */
+    own[1].done = users_done; /* A request with a completion of the user */
     ck_assert_int_eq(rc_linger_is_quiet(&ep), 0);
 
     ep.ops = NULL;
     ep.state |= RC_EP_FAILED;
     ck_assert_int_eq(rc_linger_is_quiet(&ep), 0);
     ep.state   = RC_EP_CONNECTED;
-    iface.join = NULL; /* Other devices need no open connection */
+    iface.join = NULL; /* Not an iWARP device: the connection need not stay
+                        * open */
     ck_assert_int_eq(rc_linger_is_quiet(&ep), 0);
 }
 END_TEST

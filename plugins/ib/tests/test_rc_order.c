@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rc over iWARP: requests complete in the order of posting, although the device
- * reports them in another order. Requests that the device never reports end
- * after a time limit. */
+/* rc_verbs over iWARP (rc_order.c): requests complete in the order of posting,
+ * although the device reports them in another order. Requests that the device
+ * never reports end after a time limit. */
 #include "../src/rc_iwarp.h"
 #include "suite.h"
 
 #include <string.h>
 
-enum { MOST = 16 };
+enum { MOST = 16 }; /* Maximum number of calls that `seen` records */
 
 static rc_iface_t iface;
 static rc_ep_t ep;
 static double now;
 
+/* Calls of the functions that are replaced here. */
 static struct {
-    uint16_t sn[MOST];
+    uint16_t sn[MOST]; /* Arguments of the calls of rc_complete_to() */
     ucs_status_t status[MOST];
     unsigned count;
-    unsigned dropped;   /* Queue pairs destroyed */
-    unsigned abandoned; /* Calls of rc_ep_abandon() */
-    unsigned finished, ended;
+    /* Numbers of calls of other functions */
+    unsigned dropped;         /* rc_ep_drop_qp() */
+    unsigned abandoned;       /* rc_ep_abandon() */
+    unsigned finished, ended; /* rc_ep_finish(), rc_ep_end_later() */
 } seen;
 
 void rc_complete_to(rc_ep_t *done, uint16_t sn, ucs_status_t status)
@@ -71,7 +73,8 @@ static void open_ep(uint16_t sn, uint16_t count)
     memset(&ep, 0, sizeof(ep));
     memset(&seen, 0, sizeof(seen));
     iface.host = &host;
-    iface.join = (rc_join_t *)&qp; /* Not NULL: an iWARP device. Never read */
+    iface.join = (rc_join_t *)&qp; /* Any pointer but NULL means iWARP; it is
+                                    * not dereferenced */
     iface.finished_mask = 7;
     rc_link_init(&iface.ending);
     rc_link_init(&ep.ending);
@@ -88,7 +91,7 @@ START_TEST(completes_in_order)
     rc_order_done(&ep, 0xffff, UCS_OK);
     rc_order_done(&ep, 1, UCS_OK);
     ck_assert_uint_eq(seen.count, 0);
-    rc_order_done(&ep, 0xfffe, UCS_OK); /* A read, whose data comes late */
+    rc_order_done(&ep, 0xfffe, UCS_OK); /* The oldest request */
     ck_assert_uint_eq(seen.count, 1);
     ck_assert_uint_eq(seen.sn[0], 0xffff);
     rc_order_done(&ep, 0, UCS_OK);
@@ -140,8 +143,9 @@ START_TEST(unreported_requests_end)
     rc_iwarp_wait(&ep);
     ck_assert_uint_eq(seen.dropped, 1);
     rc_iwarp_wait(&ep);
-    ck_assert_uint_eq(seen.abandoned, 0); /* The queue may still contain
-                                           * completions */
+    ck_assert_uint_eq(seen.abandoned, 0); /* The completion queue may still
+                                           * contain completions of the
+                                           * endpoint */
     iface.send_cq_empty = 1;
     rc_iwarp_wait(&ep);
     ck_assert_uint_eq(seen.abandoned, 1);
@@ -183,7 +187,7 @@ START_TEST(fence_holds_until_reads_are_done)
 {
     open_ep(0, 0);
     iface.max_rd_atomic = 4;
-    rc_order_fence(&ep); /* No read: nothing to wait for */
+    rc_order_fence(&ep); /* No read is outstanding: nothing to wait for */
     ck_assert_uint_eq(ep.state & (RC_EP_HELD | RC_EP_FENCE), 0);
     post(IBV_WR_SEND);
     post(IBV_WR_RDMA_READ);
@@ -206,7 +210,8 @@ START_TEST(no_more_reads_than_the_device_takes)
     ck_assert(!(ep.state & RC_EP_HELD));
     post(IBV_WR_RDMA_READ);
     ck_assert(ep.state & RC_EP_HELD);
-    rc_order_done(&ep, 1, UCS_OK); /* Not the oldest one */
+    rc_order_done(&ep, 1, UCS_OK); /* Not the oldest read: it is not completed
+                                    * yet */
     ck_assert(ep.state & RC_EP_HELD);
     rc_order_done(&ep, 0, UCS_OK);
     ck_assert(!(ep.state & RC_EP_HELD));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The completion queues of rc_verbs never overrun, whatever requests are
  * outstanding, even when all connections fail at once. The device is simulated
- * in memory. It fails the test if it has to add a completion to a full
+ * here. The simulation fails the test if it has to add a completion to a full
  * queue. */
 #include "../src/rc_am.h"
 #include "../src/rc_send.h"
@@ -11,33 +11,38 @@
 #include <limits.h>
 
 enum {
-    MAX_QUEUE   = 512,
-    SEND_CQ_LEN = 64, /* Two full send queues */
-    SEND_LEN    = 32,
-    RECV_LEN    = 64,
+    MAX_QUEUE   = 512, /* Maximum entries of each queue */
+    SEND_CQ_LEN = 64,  /* UCX_RC_TX_CQ_LEN: enough for two full send queues */
+    SEND_LEN    = 32,  /* UCX_RC_TX_QUEUE_LEN */
+    RECV_LEN    = 64,  /* UCX_RC_RX_QUEUE_LEN */
     NUM_EPS     = 8,
-    STEPS       = 20000,
-    MESSAGE     = 9, /* Bytes of a message, including its header byte */
+    STEPS       = 20000, /* Number of random actions of a test */
+    MESSAGE     = 9,     /* Bytes of a message, including its header byte */
 };
 
+/* A completion queue. In this and the following structures, the queue is a ring
+ * of `size` entries, of which `count` are used, from index `first`. */
 typedef struct completions {
     struct ibv_cq cq;
     struct ibv_wc wcs[MAX_QUEUE];
     unsigned first, count, size;
 } completions_t;
 
+/* A posted send request. */
 typedef struct request {
-    uint64_t id;
+    uint64_t id; /* ibv_send_wr.wr_id */
     int is_signaled;
 } request_t;
 
+/* A queue pair with its posted send requests. */
 typedef struct queue_pair {
     struct ibv_qp qp;
     request_t sends[MAX_QUEUE];
     unsigned first, count, size;
-    int has_failed;
+    int has_failed; /* The queue pair is in the error state: requests fail */
 } queue_pair_t;
 
+/* A shared receive queue with its posted buffers. */
 typedef struct recv_queue {
     struct ibv_srq srq;
     struct ibv_recv_wr wrs[MAX_QUEUE];
@@ -49,12 +54,14 @@ static struct ibv_device verbs_device = {.name = "test0"};
 static struct ibv_context context     = {.device = &verbs_device};
 static struct ibv_pd pd               = {.context = &context};
 static ib_md_t md;
-static uint64_t seed;
-static uint32_t next_qpn;
+static uint64_t seed;     /* State of below() */
+static uint32_t next_qpn; /* Number of the last queue pair */
+/* Numbers of reported failures of endpoints, and of delivered messages */
 static unsigned num_failed, num_received;
-static rc_ep_t *eps[NUM_EPS];
+static rc_ep_t *eps[NUM_EPS]; /* Endpoints of the user; NULL: destroyed */
 static rc_iface_t *iface;
 
+/* Returns a random number from 0 to limit - 1. */
 static unsigned below(unsigned limit)
 {
     seed = (seed * 6364136223846793005u) + 1442695040888963407u;
@@ -96,8 +103,9 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
     return 0;
 }
 
-/* Completes up to `max` of the oldest requests. After a failure of the queue
- * pair, unsignaled requests have a completion, too. */
+/* Executes up to `max` of the oldest requests, and adds completions for the
+ * signaled ones. If the queue pair has failed, unsignaled requests have a
+ * completion, too. */
 static void run(queue_pair_t *qp, unsigned max)
 {
     for (; (max > 0) && (qp->count > 0); --max, --qp->count) {
@@ -370,8 +378,8 @@ static void finish(void)
     }
 }
 
-/* Sends over one endpoint after the other, over each until a send fails.
- * Returns how many requests are outstanding. */
+/* Sends over one endpoint after the other, over each until a send returns an
+ * error. Returns the number of posted requests. */
 static unsigned fill(void)
 {
     unsigned count = 0;
@@ -421,6 +429,7 @@ static void nothing(uct_completion_t *comp)
 {
 }
 
+/* Does something random with endpoint `i`. */
 static void act(unsigned i)
 {
     static uct_completion_t comp = {.func = nothing};
@@ -428,10 +437,10 @@ static void act(unsigned i)
 
     comp.count = INT_MAX;
     switch (below(40)) {
-    case 0: /* the connection fails */
+    case 0: /* The connection fails */
         ((queue_pair_t *)eps[i]->qp)->has_failed = 1;
         break;
-    case 1: /* the user destroys the endpoint */
+    case 1: /* The user destroys the endpoint */
         rc_ep_destroy(&eps[i]->super);
         eps[i] = NULL;
         break;
@@ -499,7 +508,8 @@ START_TEST(no_more_is_received_than_the_queue_has_entries_for)
     start();
     count = arrive(UINT_MAX);
     ck_assert_uint_eq(count, RECV_LEN);
-    /* Each progress posts buffers. Messages fill them at once. */
+    /* Each call of progress posts buffers. Messages fill the buffers at
+     * once. */
     for (unsigned round = 0; round < 100; ++round) {
         (void)rc_iface_progress(&iface->super);
         count += arrive(UINT_MAX);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* watch: events of a device reach the interfaces that they concern. The event
- * functions of libibverbs and the services of the host are replaced here; a
- * test calls the handlers that were added, and the queued calls, itself. */
+ * functions of libibverbs and the services of the host (ucx_host_t) are
+ * replaced here: they record handlers and scheduled calls, which the tests then
+ * call. */
 #include "../src/watch.h"
 #include "suite.h"
 
@@ -13,25 +14,30 @@
 #include <unistd.h>
 
 enum {
-    WATCHES  = 3, /* Two on port 1, one on port 2 */
-    MAX_WAIT = 8,
+    WATCHES  = 3, /* Number of interfaces: two on port 1, one on port 2 */
+    MAX_WAIT = 8, /* Maximum number of events, and of scheduled calls */
 };
 
+/* The simulated device. */
 static struct {
-    struct ibv_async_event events[MAX_WAIT];
+    struct ibv_async_event events[MAX_WAIT]; /* Not yet read, oldest first */
+    /* Length of `events`; number of acknowledged events */
     unsigned num_events, num_acks;
-    int end_errno;                     /* errno after the last event */
+    int end_errno; /* errno of ibv_get_async_event() if there is no event */
     enum ibv_port_state port_state[3]; /* Indexed by port number */
 } device;
 
+/* Handlers of descriptors (fd_cb) and timers (timer_cb). The handler with the
+ * id `id` has the index id - 1. */
 static struct {
     ucx_async_fd_cb_t fd_cb;
     ucx_async_timer_cb_t timer_cb;
-    void *arg; /* NULL: the handler was removed */
-    double interval;
+    void *arg;       /* Of the handler; NULL: the handler was removed */
+    double interval; /* Of a timer, in seconds */
     int fd;
 } handlers[2 * MAX_WAIT];
 
+/* Calls that progress has to make once, oldest first. */
 static struct {
     ucx_oneshot_cb_t cb;
     void *arg;
@@ -40,6 +46,7 @@ static struct {
 static unsigned num_handlers, num_calls;
 static int log_level = -1;
 
+/* The interfaces, with the numbers of calls of their callbacks. */
 static struct {
     ib_watch_t watch;
     unsigned ports_lost, devices_lost, qps_failed;
@@ -209,7 +216,8 @@ static void event_add(enum ibv_event_type type, int port)
     event->element.port_num = port;
 }
 
-/* Runs the handler of interface `i`, as a service thread does. */
+/* Calls the event handler of interface `i`, as the service thread does when the
+ * device's descriptor is readable. */
 static void handle(int i)
 {
     ib_watch_t *watch = &ifaces[i].watch;
@@ -339,7 +347,8 @@ START_TEST(fatal_event_ends_all_interfaces_once)
 }
 END_TEST
 
-/* The descriptor of a removed device stays readable. */
+/* The descriptor of a removed device stays readable, so each watch must stop to
+ * monitor it. */
 START_TEST(removed_device_ends_all_and_is_not_polled)
 {
     struct pollfd fd = {.events = POLLIN};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* <ucx/window.h>: delivery once and in order over a simulated network, and the
- * rules for resends, windows and acknowledgements one by one. */
+/* <ucx/window.h>: packets are delivered once and in order over a simulated
+ * network (simulation.h). Further tests check the rules for retransmissions,
+ * the window size and acknowledgements. */
 #include "simulation.h"
 #include "suite.h"
 
@@ -9,14 +10,15 @@ START_TEST(delivers_in_order_without_loss)
     setup(1, 0, 5);
     run(MAX_PACKETS, 0, 1);
     ck_assert_uint_eq(world.ends[0].window.num_resends, 0);
-    /* The window has grown to its limit, although few acknowledgements
-     * arrived. */
+    /* The window has grown to its limit, although the receiver has sent few
+     * acknowledgements. */
     ck_assert_uint_eq(world.ends[0].window.window, world.params.max_window);
     ck_assert_uint_lt(world.num_acks, MAX_PACKETS / 10);
 }
 END_TEST
 
-/* Answers carry the acknowledgements of the packets to which they respond. */
+/* Each side sends a packet when it has received one. These packets carry the
+ * acknowledgements, so no acknowledgement is sent without data. */
 START_TEST(answers_replace_requests_for_acknowledgements)
 {
     end_t *end;
@@ -120,8 +122,9 @@ START_TEST(time_out_backs_off_and_expires)
 }
 END_TEST
 
-/* If a process does not run for a while nothing is lost: the window stays, and
- * few packets are sent again. */
+/* If the receiving process is stopped for a while, packets are late but not
+ * lost. The sender then has its former window again, and has retransmitted few
+ * packets. */
 START_TEST(early_time_out_is_undone)
 {
     const ucx_window_t *window = &world.ends[0].window;
@@ -148,7 +151,7 @@ START_TEST(early_time_out_is_undone)
 }
 END_TEST
 
-/* The timeout counts the time without progress, not the time since the first
+/* The timeout counts from the last acknowledgement, not from the first
  * packet. */
 START_TEST(progress_defers_expiry)
 {
@@ -160,8 +163,8 @@ START_TEST(progress_defers_expiry)
 }
 END_TEST
 
-/* Packets that were queued before the connection exists are sent in order
- * afterwards. */
+/* Packets that were queued before the connection was established are sent in
+ * order afterwards. */
 START_TEST(kept_packets_are_sent_when_connected)
 {
     packet_t packets[3];
@@ -187,7 +190,8 @@ START_TEST(kept_packets_are_sent_when_connected)
 }
 END_TEST
 
-/* A peer that computes has no buffers for packets, but acknowledges. */
+/* A busy peer does not call progress and drops packets, but it sends
+ * acknowledgements. The connection does not fail meanwhile. */
 START_TEST(busy_peer_defers_expiry)
 {
     ucx_window_t *window;
@@ -202,8 +206,8 @@ START_TEST(busy_peer_defers_expiry)
         ck_assert_double_eq(window->deadline, now + world.params.max_rto);
     }
     ck_assert(ucx_window_hold(window, 0, 20));
-    ck_assert_double_eq(window->deadline, 20); /* The next packet may be sent at
-                                                * once */
+    ck_assert_double_eq(window->deadline, 20); /* Retransmit now: the peer may
+                                                * have dropped packets */
     ck_assert(!ucx_window_hold(window, 0, 21));
     ck_assert(ucx_window_has_expired(window, 20 + world.params.timeout));
 }
@@ -222,7 +226,7 @@ START_TEST(impossible_acknowledgements_are_ignored)
             ucx_window_take_ack(window, wrong[i], UINT64_MAX, world.now));
         ck_assert_uint_eq(window->in_flight, 10);
     }
-    /* Bits of packets that were never sent */
+    /* The bits of `sack` include packets that were never sent. */
     ck_assert_ptr_null(ucx_window_take_ack(window, 100, UINT64_MAX, world.now));
     ck_assert_uint_eq(window->in_flight + window->num_lost, 1);
     ck_assert_ptr_nonnull(
@@ -255,7 +259,8 @@ START_TEST(few_packets_out_of_order_are_kept)
         ck_assert_uint_eq(ucx_window_next(window)->psn, psn);
     }
     ck_assert_ptr_null(ucx_window_next(window));
-    /* Too far ahead for a bit, and far behind */
+    /* A packet that is too far ahead for a bit of `sack`, and one that is far
+     * behind, are dropped */
     ck_assert_int_eq(ucx_window_arrived(window, &buffers[0].rx,
                                         9 + UCX_WINDOW_SACK_BITS + 1, 1),
                      UCX_WINDOW_RX_DROPPED);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The runtime's library, loaded at run time: one table of its functions for the
- * process. It contains no state of a core.
+ * The functions of the HIP runtime's library, which is loaded at run time. One
+ * table serves all copies of the UCX core in the process, because it contains
+ * no state of a core.
  */
 #ifndef ROCM_CALLS_H
 #define ROCM_CALLS_H
@@ -16,8 +17,8 @@ typedef struct rocm_calls {
 #undef HSA_CALL
 } rocm_calls_t;
 
-/** The functions of the runtime. Those of HSA are NULL if the runtime does not
- *  have them. */
+/** The functions of HIP, and of HSA, the layer below HIP. A function of HSA is
+ *  NULL if the installed library does not have it. */
 extern rocm_calls_t hip;
 
 #endif

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Devices. A thread has a current device, 0 at first; a context is the ordinal
- * of a device, plus one.
+ * Devices. In HIP, each thread has a current device, at first device 0. A
+ * `context` of this plugin is the ordinal of a device plus 1, so that it is
+ * never NULL.
  */
 #include "driver.h"
 
 #include <stdatomic.h>
 
-/* Maximum number of bytes that the processor copies itself. It writes device
- * memory through a write buffer of the processor, and reads it word by word
- * over the bus. */
+/* Maximum bytes that the processor copies to and from device memory itself. The
+ * limit for reading is lower: the processor combines its writes, but reads
+ * device memory word by word over the bus. */
 enum { MAX_TOUCH_PUT = 4096, MAX_TOUCH_GET = 256 };
 
 int rocm_pci_address(int device, accel_pci_t *pci)
@@ -31,8 +32,8 @@ int rocm_pci_address(int device, accel_pci_t *pci)
     return result;
 }
 
-/* Returns the current device; -1 if the runtime is not started, because the
- * query would start it. */
+/* Returns the calling thread's current device. Returns -1 if the runtime is not
+ * started, because the query would start the runtime. */
 int rocm_current_device(void)
 {
     int device;
@@ -81,15 +82,16 @@ void rocm_leave(const accel_scope_t *scope)
 
 /* ------------------------------------------------------------ large BAR -- */
 
-/* For each device: whether the processor can access its memory, and the
- * register that makes the processor's writes visible to the device, or NULL. */
+/* By device. `is_known`: the other members are set. `is_large`: the processor
+ * can access all memory of the device. `flush`: the register that makes the
+ * processor's writes visible to the device, or NULL if none is needed. */
 static struct {
     atomic_int is_known;
     atomic_int is_large;
     _Atomic(uint32_t *) flush;
 } bars[ACCEL_MAX_DEVICES];
 
-/* Queries the large BAR of a device. Threads that query at the same time store
+/* Sets bars[device]. Needs no lock: threads that do this at the same time store
  * the same values. */
 static void ask_bar(int device)
 {
@@ -131,8 +133,9 @@ void rocm_touch_end(int device)
 
     atomic_thread_fence(memory_order_seq_cst);
     if (flush != NULL) {
-        /* Several threads may do this at the same time; the write has arrived
-         * when the read returns */
+        /* The write flushes the processor's earlier writes to the device's
+         * memory. The read returns only after the write has arrived at the
+         * device. Several threads may do this at the same time. */
         *(_Atomic uint32_t *)flush = 1;
         (void)*(volatile _Atomic uint32_t *)flush;
     }

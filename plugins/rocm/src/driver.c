@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Loads and starts the runtime; translates its results.
+ * Loads and starts the HIP runtime; translates its results.
  *
- * The first call of any function of HIP starts the runtime. Whether the program
- * has started it is queried from HSA, the layer below HIP, because that query
- * starts nothing. The library (40 ms) is loaded when device memory is used, and
- * stays loaded: it has threads and does not support unloading.
+ * The first call of any function of HIP starts the runtime. Therefore the
+ * plugin asks HSA, the layer below HIP, whether the program has started the
+ * runtime: this query does not start it. Loading the library takes 40 ms, so it
+ * is loaded only when device memory is used. It stays loaded: it has threads
+ * and does not support unloading.
  */
 #include "driver.h"
 
@@ -21,8 +22,9 @@ rocm_calls_t hip;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char why_not_started[160];
 
+/* num_devices is 0 until the runtime is known to be started. */
 static atomic_int is_loaded, num_devices;
-static int version; /* Version of the runtime */
+static int version; /* Result of hipRuntimeGetVersion() */
 
 /* Names of the library, newest first. */
 static const char *const libraries[] = {
@@ -44,8 +46,9 @@ static const struct {
 #undef HSA_CALL
 };
 
-/* Finds the functions. The library of HSA is a dependency of that of HIP, so a
- * search in the library of HIP also finds the functions of HSA. */
+/* Fills the table `hip`. HSA's library is a dependency of HIP's library, so
+ * dlsym() on the latter also finds the functions of HSA. Returns 0 if a
+ * required function is missing. */
 static int find_symbols(void *library)
 {
     void *call;
@@ -65,8 +68,9 @@ static int find_symbols(void *library)
     return 1;
 }
 
-/* Opens the library that the program has loaded; otherwise the newest one,
- * unless `flags` contains RTLD_NOLOAD. */
+/* Opens the library that the program has already loaded. If there is none,
+ * opens the newest installed one, unless `flags` contains RTLD_NOLOAD. Returns
+ * NULL on failure. */
 static void *open_any(int flags)
 {
     void *library = NULL;
@@ -83,7 +87,8 @@ static void *open_any(int flags)
     return library;
 }
 
-/* Opens the library, which stays open. Called with the lock held. */
+/* Opens the library, which stays open, unless this was done before. `flags`: as
+ * of open_any(). Returns 0 on failure. Called with the lock held. */
 static int open_library(int flags)
 {
     void *library;
@@ -111,8 +116,8 @@ int rocm_is_version_6(void)
 
 /* ---------------------------------------------------------------- start -- */
 
-/* Returns whether HSA is started. Without an answer of HSA the runtime counts
- * as started. */
+/* Returns whether HSA is started. If HSA cannot be asked, because the library
+ * lacks the function, returns 1. */
 static int is_hsa_started(void)
 {
     uint16_t major;
@@ -122,6 +127,7 @@ static int is_hsa_started(void)
             HSA_STATUS_SUCCESS);
 }
 
+/* Sets num_devices. Starts the runtime if it is not started. */
 static hipError_t count_devices(void)
 {
     int count         = 0;
@@ -169,9 +175,10 @@ static int is_in_process(void)
     return library != NULL;
 }
 
-/* Checks whether a device can exist: the runtime needs one of these device
- * nodes of the kernel, or a software model that is named by a variable of the
- * runtime. */
+/* Checks whether a device can exist, without loading the runtime. The runtime
+ * needs one of these device nodes of the kernel, or a software model, which the
+ * environment variable HSA_MODEL_LIB names. If the program has loaded the
+ * runtime, a device is assumed. */
 ucs_status_t rocm_load(const char **reason)
 {
     if ((access("/dev/kfd", F_OK) == 0) || (access("/dev/dxg", F_OK) == 0) ||
@@ -225,8 +232,8 @@ ucs_status_t rocm_start(const char **reason)
     return (*reason == NULL) ? UCS_OK : UCS_ERR_NO_DEVICE;
 }
 
-/* Checks that a device answers: a lost device answers no query of its default
- * stream. */
+/* Checks that a device works by a query of its default stream, which fails on a
+ * lost device. */
 ucs_status_t rocm_check_device(int device, char *reason, size_t reason_size)
 {
     void *context = NULL;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The functions of the table accel_driver (<ucx/accel.h>), by file, and
- * declarations that the files share. A context is a device: HIP has no other
- * contexts.
+ * The functions of the table accel_driver, by file, and declarations that the
+ * files share. <ucx/accel.h> describes the functions at the slots with the same
+ * names. The `context` of these functions identifies a device, because HIP has
+ * one context for each device.
  */
 #ifndef ROCM_DRIVER_H
 #define ROCM_DRIVER_H
@@ -13,8 +14,8 @@
 
 /* ------------------------------------------------------------ driver.c -- */
 
-/** Returns whether hipRuntimeGetVersion() is 6.0 or later: since 6.0, types of
- * memory have other numbers. */
+/** Returns whether the runtime's version is 6.0 or later. Since 6.0, HIP
+ * numbers the types of memory in another way (hip.h). */
 int rocm_is_version_6(void);
 
 ucs_status_t rocm_load(const char **reason);
@@ -63,7 +64,8 @@ int rocm_queue_query(accel_queue_t *queue);
 
 /* --------------------------------------------------------------- ipc.c -- */
 
-/** The kind of keys: a handle from hipIpcGetMemHandle(). */
+/** The only value of accel_key_t.kind: the key's `handle` is from
+ * hipIpcGetMemHandle(). */
 enum { ROCM_KEY_HANDLE = 1, ROCM_NUM_KEY_KINDS = ROCM_KEY_HANDLE };
 
 int rocm_export_memory(const accel_allocation_t *allocation, accel_key_t *key);

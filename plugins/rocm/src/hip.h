@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Facts of the binary interfaces of HIP and HSA: types, numbers and structures
- * that this plugin and the emulated runtime of the tests use. One library
- * serves runtimes of several major versions, whose headers differ. Where the
- * headers are installed, a test compares them with this file
- * (tests/emulated/tests).
+ * Declarations for the binary interfaces of HIP and HSA: types, numbers and
+ * structures that this plugin and the emulated runtime of the tests use. They
+ * replace the headers of ROCm, because one build of the plugin works with
+ * runtimes of several major versions, whose headers differ. Where the headers
+ * are installed, a test compares them with this file (tests/emulated/tests).
  */
 #ifndef ROCM_HIP_H
 #define ROCM_HIP_H
@@ -55,9 +55,10 @@ enum {
     hipDeviceAttributePciBusId        = 67,
     hipDeviceAttributePciDeviceId     = 68,
     hipDeviceAttributePciDomainID     = 69,
-    hipDeviceAttributeHdpMemFlushCntl = 10005, /**< Stores an address, not an
-                                                *   int */
-    hipDeviceAttributeIsLargeBar      = 10011,
+    hipDeviceAttributeHdpMemFlushCntl = 10005, /**< The value is an address, not
+                                                *   an int */
+    hipDeviceAttributeIsLargeBar      = 10011, /**< Non-zero: the processor can
+                                                *   access all device memory */
 };
 
 /** Attributes of addresses. */
@@ -70,7 +71,8 @@ enum {
     HIP_POINTER_ATTRIBUTE_RANGE_SIZE       = 12,
 };
 
-/** Types of memory: numbers before version 6, and since version 6. */
+/** Values of HIP_POINTER_ATTRIBUTE_MEMORY_TYPE: HIP_5_* before version 6,
+ * HIP_6_* since then. */
 enum {
     HIP_5_MEMORY_HOST    = 0,
     HIP_5_MEMORY_DEVICE  = 1,
@@ -91,8 +93,8 @@ enum {
     hipMemAttachGlobal      = 1,
 };
 
-/** Value of hipIpcMemLazyEnablePeerAccess, which hipIpcOpenMemHandle()
- * requires. It was 0 in early versions. */
+/** Values of hipIpcMemLazyEnablePeerAccess, the flag that hipIpcOpenMemHandle()
+ * requires: in early versions 5, and in all later versions. */
 enum { HIP_5_IPC_PEER_ACCESS = 0, HIP_IPC_PEER_ACCESS = 1 };
 
 typedef struct {
@@ -106,6 +108,6 @@ enum {
     HSA_STATUS_ERROR_NOT_INITIALIZED  = 0x100b,
 };
 
-enum { HSA_SYSTEM_INFO_VERSION_MAJOR = 0 }; /**< Stored as a uint16_t */
+enum { HSA_SYSTEM_INFO_VERSION_MAJOR = 0 }; /**< The value is a uint16_t */
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The functions of the runtime that are used. No include guard: the file is
- * included with different definitions of HIP_CALL(name, parameters), and of
- * HSA_CALL for the functions of HSA, which a runtime may not have.
+ * The functions of HIP and HSA that the plugin calls: names and parameters. No
+ * include guard: the file is included several times, with different definitions
+ * of the macros HIP_CALL and HSA_CALL. HSA_CALL is for functions that an
+ * installed library may not have.
  */
 HIP_CALL(hipDeviceGetAttribute, (int *, hipDeviceAttribute_t, int))
 HIP_CALL(hipDrvPointerGetAttributes,

@@ -2,9 +2,9 @@
 /*
  * Memory between processes: handles of whole allocations.
  *
- * A handle is opened once in a process, because a second opening has different
- * effects in different runtimes. Interfaces that use the same memory share the
- * opening.
+ * A process opens a handle only once for each device, because a second opening
+ * has different effects in different versions of the runtime. All interfaces
+ * that use the same memory share one opening (opening_t).
  */
 #include "driver.h"
 
@@ -17,18 +17,20 @@ _Static_assert(sizeof(hipIpcMemHandle_t) == ACCEL_HANDLE_SIZE,
 
 /* Memory of another process that is open on a device. */
 typedef struct opening {
-    struct opening *next;
-    accel_process_t owner;
-    uint64_t start, id; /* Start and id in the owner's process */
-    int device;
-    void *address;
-    uint64_t number; /* The runtime's number of the opened memory: differs after
-                      * a reset */
-    uintptr_t serial;
-    unsigned uses;
+    struct opening *next;  /* Next in `openings` */
+    accel_process_t owner; /* The process that has exported the memory */
+    uint64_t start, id; /* Address and id of the allocation in that process */
+    int device;         /* Device of this process */
+    void *address;      /* Address in this process */
+    uint64_t number;    /* The runtime's number of the opened memory; other
+                         * memory at this address has another number */
+    uintptr_t serial;   /* Identifies the opening; never reused */
+    unsigned uses;      /* Number of calls of rocm_open_memory() that are not
+                         * yet closed */
 } opening_t;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* Protected by `lock`: all openings, and the last `serial` */
 static opening_t *openings;
 static uintptr_t last_serial;
 
@@ -41,8 +43,8 @@ int rocm_export_memory(const accel_allocation_t *allocation, accel_key_t *key)
                                     (void *)(uintptr_t)allocation->start);
     if (result == hipErrorInvalidValue) {
         (void)hip.hipGetLastError();
-        return UCS_ERR_UNSUPPORTED; /* Memory of a pool, and opened memory,
-                                     * cannot be exported */
+        return UCS_ERR_UNSUPPORTED; /* The memory is from a pool, or belongs to
+                                     * another process */
     }
     if (result == hipSuccess) {
         key->kind = ROCM_KEY_HANDLE;
@@ -53,6 +55,7 @@ int rocm_export_memory(const accel_allocation_t *allocation, accel_key_t *key)
 
 /* ------------------------------------------------------------- openings -- */
 
+/* Stores the runtime's number of the memory at an address. */
 static hipError_t number_of(void *address, uint64_t *number_p)
 {
     hipError_t result;
@@ -125,7 +128,7 @@ static hipError_t open_handle(const accel_key_t *key, void **address_p)
                                          HIP_IPC_PEER_ACCESS :
                                          HIP_5_IPC_PEER_ACCESS);
     if ((result == hipErrorInvalidValue) && !rocm_is_version_6()) {
-        /* the number changed within version 5 */
+        /* The value of the flag has changed within version 5. */
         result = hip.hipIpcOpenMemHandle(address_p, handle,
                                          HIP_IPC_PEER_ACCESS);
     }
@@ -187,8 +190,8 @@ int rocm_open_memory(const accel_key_t *key, int fd, accel_opened_t *opened)
     return result;
 }
 
-/* Closes opened memory. Openings that a reset has closed may have been removed
- * already. */
+/* Does nothing if the opening is not in the list: clean_up() has removed it,
+ * because a reset of the device has closed it. */
 void rocm_close_memory(const accel_key_t *key, const accel_opened_t *opened)
 {
     opening_t **link = &openings;

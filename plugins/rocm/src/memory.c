@@ -4,9 +4,11 @@
 
 #include <string.h>
 
-/* Reads several attributes of an address in one call. For an unknown address
- * some versions return an error, others success without a type. *type_p uses
- * the numbers of version 6. */
+/* Reads several attributes of an address in one call. Uses the first two
+ * entries of `attributes` and `data` itself; the caller has set the others. For
+ * an address that is not HIP's, some versions of the runtime return an error,
+ * others success without a type: then stores HIP_6_MEMORY_NONE in *type_p,
+ * otherwise a HIP_6_MEMORY_* with all versions. */
 static hipError_t look_up(const void *address, hipPointer_attribute *attributes,
                           unsigned count, void **data, int *type_p)
 {
@@ -145,8 +147,8 @@ int rocm_unpin(void *address)
     return hip.hipHostUnregister(address);
 }
 
-/* Exports the range. HSA exports the buffer object that contains the range, and
- * returns the offset of the range in it. */
+/* HSA exports the buffer object that contains the range, and returns the offset
+ * of the range in this object. */
 int rocm_export_dmabuf(int device, uint64_t start, size_t length, int *fd_p,
                        uint64_t *offset_p)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The entry point, and the table of the driver's calls for the accelerator
- * library. */
+/* The entry point, and the table through which the accelerator library
+ * (<ucx/accel.h>) calls the runtime. */
 #include "driver.h"
 
 #ifndef ROCM_PLUGIN_VERSION
@@ -25,7 +25,7 @@ const accel_driver_t accel_driver = {
                     [ACCEL_MANAGED]  = UCS_MEMORY_TYPE_ROCM_MANAGED,
                 },
         },
-    /* Assumed, not measured: see README.md. */
+    /* Seconds, and bytes per second. Assumed, not measured: see README.md. */
     .costs =
         {
             .copy_overhead    = 3e-6,

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Queues: each uses its own stream, which does not wait for the program's
- * default stream.
+ * Queues (accel_queue_t). Each queue uses its own stream, which does not wait
+ * for the program's default stream.
  *
- * The memory of a queue is allocated from the heap and registered. Its
- * registration ends with a reset of the device (hipDeviceReset), as the stream
- * does: the number of the registration shows whether both still exist.
+ * The memory of a queue is allocated from the heap and registered with the
+ * runtime. A reset of the device (hipDeviceReset()) ends both the registration
+ * and the stream. The number of the registration shows whether they still
+ * exist.
  */
 #include "driver.h"
 
@@ -13,10 +14,10 @@
 
 struct accel_queue {
     void *context;
-    uint64_t id; /* Number of the registration */
+    uint64_t id; /* Number of the registration of `memory` */
     hipStream_t stream;
-    void *flag; /* Device address of the flag */
-    void *memory;
+    void *flag; /* Device address of the word that rocm_queue_signal() writes */
+    void *memory; /* From rocm_staging_new() */
 };
 
 void *rocm_staging_new(int device, size_t length)
@@ -32,6 +33,7 @@ void rocm_staging_free(void *memory)
     free(memory);
 }
 
+/* Stores the number of the registration of the queue's memory. */
 static hipError_t identity(const accel_queue_t *queue, uint64_t *id)
 {
     *id = 0;
@@ -111,8 +113,9 @@ int rocm_queue_open(int device, void *context, void *memory, size_t length,
     return UCS_OK;
 }
 
-/* Closes a queue. After a reset its resources do not exist any more. A failed
- * stream is destroyed. */
+/* After a reset, the queue's stream and registration do not exist any more, and
+ * only the structure is freed. Otherwise the stream is destroyed, even if it
+ * has failed. */
 void rocm_queue_close(accel_queue_t *queue, int is_failed)
 {
     accel_scope_t scope;

@@ -5,6 +5,8 @@
 #include <endian.h>
 #include <string.h>
 
+/* Updates the state of a peer after libfabric has accepted (`rc` is 0) or
+ * rejected a message for it. */
 static void posted(ugni_peer_t *peer, ssize_t rc)
 {
     if (rc == 0) {
@@ -37,9 +39,9 @@ static void fill_head(const ugni_ep_t *ep, uint8_t id, ugni_wire_head_t *head)
 }
 
 /* Sends a short message by one call of libfabric, without a buffer of this
- * plugin and without a completion. Returns 0 if libfabric does not accept it
- * now: the caller then uses a normal send, which can wait and reports errors.
- * Hot path. */
+ * plugin and without a completion. Returns 0 if the message is too long or
+ * libfabric does not accept it now. The caller then uses a normal send, which
+ * can wait and reports errors. Hot path. */
 static int inject(ugni_ep_t *ep, uint8_t id, uint64_t header,
                   const void *payload, unsigned length)
 {
@@ -128,7 +130,8 @@ ssize_t ugni_ep_am_bcopy(uct_ep_h uct_ep, uint8_t id,
     return (ssize_t)length;
 }
 
-/* The caller does not set `count` and `stride` of the entries. */
+/* Uses only `buffer` and `length` of the entries: for this operation, callers
+ * do not set the other members. */
 ucs_status_t ugni_ep_am_short_iov(uct_ep_h uct_ep, uint8_t id,
                                   const uct_iov_t *iov, size_t iovcnt)
 {
@@ -168,7 +171,8 @@ ucs_status_t ugni_ep_am_confirm(ugni_ep_t *ep)
     return ep->is_injected ? ugni_ep_am_notify(ep, UGNI_ID_CHECK) : UCS_OK;
 }
 
-/* An outstanding message also shows whether the peer is alive. */
+/* Sends UGNI_ID_CHECK only if no other message is outstanding, because the
+ * completion of any message shows that the peer is alive. */
 ucs_status_t ugni_ep_am_check(uct_ep_h uct_ep, unsigned flags,
                               uct_completion_t *comp)
 {
@@ -218,8 +222,8 @@ void ugni_am_farewell(ugni_iface_t *iface, double end)
     int again;
 
     if (iface->max_inject < sizeof(ugni_wire_head_t)) {
-        return; /* Without injection, the message completes only if the peer
-                 * makes progress, and the peer may be closing as well */
+        return; /* Without injection, a send might never complete: the peer may
+                 * close its interface, too, and make no progress any more */
     }
     do {
         again = 0;

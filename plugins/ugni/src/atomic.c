@@ -16,6 +16,7 @@ static const enum fi_op fi_ops[] = {
 
 /* --- Attributes ----------------------------------------------------------- */
 
+/* Returns whether the provider has this atomic without a result. */
 static int has_post(const ugni_iface_t *iface, enum fi_datatype type,
                     uct_atomic_op_t op)
 {
@@ -26,6 +27,7 @@ static int has_post(const ugni_iface_t *iface, enum fi_datatype type,
            (count > 0);
 }
 
+/* Returns whether the provider has this atomic with a result. */
 static int has_fetch(const ugni_iface_t *iface, enum fi_datatype type,
                      uct_atomic_op_t op)
 {
@@ -111,9 +113,11 @@ static ssize_t post_fetch(ugni_ep_t *ep, ugni_send_t *send)
                               &message.old, &send->desc, 1, FI_COMPLETION);
 }
 
-/* With shm (libfabric 1.17) atomics without a result that are posted with
- * FI_DELIVERY_COMPLETE make fi_cq_read() crash. Therefore they are posted as
- * atomics with a result, which also shows that the atomic is complete. */
+/* Posts an atomic whose result the user does not need. With the provider shm
+ * (libfabric 1.17), atomics without a result that are posted with
+ * FI_DELIVERY_COMPLETE make fi_cq_read() crash. Therefore an atomic with a
+ * result is posted instead; the arrival of the result also shows that the
+ * atomic is complete. */
 static ssize_t post_atomic(ugni_ep_t *ep, ugni_send_t *send)
 {
     const ugni_port_t *port = ugni_iface_of(ep)->port;

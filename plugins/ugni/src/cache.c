@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The registration cache: registrations of buffers of transfers are kept until
- * their memory is unmapped. A registration takes a system call for a random
- * key, and provider and plugin allocate memory for it.
+ * their memory is unmapped. Without the cache, each transfer would make a
+ * system call for a random key, and the provider and the plugin would allocate
+ * memory for the registration.
  */
 #include "mem.h"
 
@@ -31,9 +32,9 @@ static void cached_deregister(void *arg, ucx_rcache_region_t *super)
     ugni_mem_delete(arg, ugni_container_of(super, cached_t, super)->mem);
 }
 
-/* With FI_MR_ENDPOINT there is no cache: a port (an endpoint of libfabric) that
- * is opened later registers all memory again, and the memory of a cached
- * registration may be unmapped by then. */
+/* With FI_MR_ENDPOINT there is no cache: when a port (ugni_port_t, with an
+ * endpoint of libfabric) is opened, all registered memory is registered with
+ * it, too, and the memory of a cached registration may be unmapped by then. */
 void ugni_cache_create(ugni_md_t *md)
 {
     const ucx_host_t *host           = md->host;

@@ -9,16 +9,18 @@
 
 typedef struct cost {
     const char *provider; /* NULL: all other providers */
-    double send, recv;    /* Processor seconds for a message, at each side */
+    double send, recv;    /* Seconds of the processor for a message: at the
+                           * sender, at the receiver */
     double latency;       /* Seconds on the network */
     double access;        /* Additional seconds of a put or get */
     double bandwidth;     /* Bytes per second without copies */
-    double stream;        /* Bytes per second of data in many messages; 0:
-                           * limited by the processors' copies */
+    double stream;        /* Bytes per second of a stream of messages; 0: only
+                           * the copies by the processors limit it */
 } cost_t;
 
-/* The first two were measured on a host with two cores. Messages of shm above
- * 4 KiB are single copies by the receiver, which take a system call each. */
+/* The values of shm and tcp;ofi_rxm were measured on a host with two cores, the
+ * others are estimates. With shm, the receiver copies a message above 4 KiB
+ * from the sender's memory, which takes a system call. */
 static const cost_t costs[] = {
     {"shm", 0.15e-6, 0.15e-6, 0.1e-6, 3e-6, 13e9, 2.3e9},
     {"tcp;ofi_rxm", 2.5e-6, 2.5e-6, 4e-6, 20e-6, 4.7e9, 1.5e9},
@@ -38,8 +40,8 @@ static const cost_t *cost_of(const ugni_iface_t *iface)
     return cost;
 }
 
-/* Returns the bandwidth: that of the card if it is known, otherwise the assumed
- * one. */
+/* Returns the bandwidth in bytes per second: that of the network card if
+ * libfabric states it, otherwise that of the table above. */
 static double bandwidth_of(const ugni_iface_t *iface, const cost_t *cost)
 {
     const struct fid_nic *nic = iface->port->info->nic;

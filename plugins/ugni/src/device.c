@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Devices: the domains that the provider has. */
+/* Devices of the memory domain: the domains of libfabric that the provider
+ * has. */
 #include "plugin.h"
 #include "mem.h"
 
@@ -10,10 +11,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Providers if the user names none: those of Cray's networks. */
+/* Providers that are tried in this order if the user names none: those of
+ * Cray's networks. */
 static const char *const default_providers[] = {"cxi", "gni"};
 
-/* Sets of capabilities, the most useful first. */
+/* Sets of required capabilities, the most useful first. The first one that the
+ * provider has is used. */
 static const uint64_t wanted_caps[] = {
     FI_MSG | FI_RMA | FI_ATOMIC,
     FI_MSG | FI_RMA,
@@ -27,6 +30,8 @@ enum { NUM_CAPS = sizeof(wanted_caps) / sizeof(wanted_caps[0]) };
     (FI_MR_LOCAL | FI_MR_ENDPOINT | FI_MR_RAW | FI_MR_VIRT_ADDR | \
      FI_MR_ALLOCATED | FI_MR_PROV_KEY)
 
+/* Returns the domains of the provider that have these capabilities and work
+ * with these modes of registration, or NULL. */
 static struct fi_info *get_info(const char *provider, uint64_t caps,
                                 int mr_mode)
 {
@@ -50,9 +55,9 @@ static struct fi_info *get_info(const char *provider, uint64_t caps,
     return info;
 }
 
-/* Returns whether memory has a different key for each endpoint. With
- * FI_MR_ENDPOINT the key is the same on all endpoints only if this plugin
- * chooses the key. */
+/* Returns whether registered memory has a different key for each endpoint of
+ * libfabric. With FI_MR_ENDPOINT, memory is registered with each endpoint. The
+ * keys are then equal only if this plugin chooses them. */
 static int has_many_keys(const struct fi_info *info)
 {
     const int mode = info->domain_attr->mr_mode;
@@ -60,14 +65,16 @@ static int has_many_keys(const struct fi_info *info)
     return (mode & FI_MR_ENDPOINT) && (mode & (FI_MR_PROV_KEY | FI_MR_RAW));
 }
 
-/* ofi_rxd (libfabric 1.17) crashes when two processes read each other's memory
- * at the same time. */
+/* Returns whether the provider's access to remote memory can be used. ofi_rxd
+ * (libfabric 1.17) crashes when two processes read each other's memory at the
+ * same time. */
 static int has_safe_rma(const char *provider)
 {
     return strstr(provider, "ofi_rxd") == NULL;
 }
 
-/* Adds a capability that the plugin can do without, if the provider has it. */
+/* Adds the optional capability `cap` to *caps and *info, if the provider has it
+ * in addition to *caps. */
 static void add_cap(struct fi_info **info, const char *provider, uint64_t *caps,
                     uint64_t cap, int mr_mode)
 {
@@ -99,8 +106,9 @@ static int can_search(const char *provider)
            (strstr(provider, "ofi_rxd") == NULL);
 }
 
-/* Adds the optional capabilities that the user or the provider's performance
- * demands. `caps` and `mr_mode` are those with which `info` was found. */
+/* Adds the optional capabilities for which is_wanted() is true, and stores them
+ * in md->caps. `caps` and `mr_mode` are the arguments of get_info() that have
+ * returned `info`. Returns the new information. */
 static struct fi_info *add_caps(ugni_md_t *md, struct fi_info *info,
                                 const char *provider, uint64_t caps,
                                 int mr_mode)
@@ -108,8 +116,8 @@ static struct fi_info *add_caps(ugni_md_t *md, struct fi_info *info,
     const ucx_host_t *host = md->host;
 
     if (is_wanted(md->wants_multi_recv, provider)) {
-        if (strcmp(provider, "shm") != 0) { /* With shm messages do not
-                                             * arrive */
+        if (strcmp(provider, "shm") != 0) { /* shm loses messages with
+                                             * FI_MULTI_RECV */
             add_cap(&info, provider, &caps, FI_MULTI_RECV, mr_mode);
         }
         if (!(caps & FI_MULTI_RECV) && (md->wants_multi_recv == UCS_YES)) {
@@ -155,7 +163,8 @@ static struct fi_info *provider_info(ugni_md_t *md, const char *provider)
         if ((info == NULL) || !(caps & FI_RMA) || !has_many_keys(info)) {
             continue;
         }
-        /* cxi leaves the keys to the plugin if these modes are excluded */
+        /* cxi lets the plugin choose the keys if these modes are excluded. Then
+         * memory has one key, and no target (target.c) is needed. */
         other = get_info(provider, caps,
                          mr_mode & ~(FI_MR_PROV_KEY | FI_MR_RAW));
         if (other != NULL) {
@@ -198,9 +207,10 @@ static struct fi_info *find_info(ugni_md_t *md)
     return info;
 }
 
-/* Returns the device of a domain, or NULL. libfabric may list a domain several
- * times, once for each address family for example: the first entry is the best
- * one. */
+/* Returns the device whose domain of libfabric has this name, or NULL.
+ * libfabric may list a domain several times, for example once for each address
+ * family. Only the first entry becomes a device, because libfabric lists the
+ * best one first. */
 static ugni_device_t *find_device(ugni_md_t *md, const char *name)
 {
     for (unsigned i = 0; i < md->num_devices; ++i) {
@@ -219,8 +229,8 @@ void ugni_devices_list(ugni_md_t *md)
     if (md->is_listed) {
         return;
     }
-    md->is_listed = 1; /* Even without a provider, so that its lack is logged
-                        * once */
+    md->is_listed = 1; /* Set even if there is no provider, so that find_info()
+                        * logs this only once */
     list          = find_info(md);
     for (info = list; info != NULL; info = info->next) {
         name = info->domain_attr->name;

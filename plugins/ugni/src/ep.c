@@ -9,9 +9,10 @@
 
 /* --- Creation ------------------------------------------------------------- */
 
-/* Returns whether libfabric can use a peer's address without reading beyond it.
- * A provider of IP networks reads the family of a socket address, other
- * providers the terminating NUL. */
+/* Checks an untrusted address of a peer, so that libfabric does not read beyond
+ * its end. For a socket address, libfabric derives the length from the address
+ * family, so the family must be that of this interface's own address. A string
+ * must end with NUL. */
 static int is_valid_name(const ugni_iface_t *iface, const void *name)
 {
     switch (iface->port->info->addr_format) {
@@ -26,7 +27,8 @@ static int is_valid_name(const ugni_iface_t *iface, const void *name)
     }
 }
 
-/* Copies the peer's address, which is untrusted input. */
+/* Copies an interface address from a peer, which is untrusted input, to
+ * ep->addr and ep->peer. */
 static ucs_status_t take_address(ugni_iface_t *iface, const char *address,
                                  size_t length, ugni_ep_t *ep)
 {
@@ -112,18 +114,19 @@ static void end_send(ugni_send_t *send, ucs_status_t status)
     }
 }
 
-/* Returns whether a failed endpoint waits for a send. If the failure will be
- * reported, it waits for all sends with a completion, otherwise only for those
- * that use memory of the user. */
+/* Returns whether a failed endpoint waits for this send. If the failure will be
+ * reported to the user, the endpoint waits for all sends with a completion,
+ * otherwise only for those that also use memory of the user. */
 static int is_awaited(const ugni_ep_t *ep, const ugni_send_t *send)
 {
     return (send->done != NULL) &&
            (send->op.is_zcopy || (ep->state & UGNI_EP_TELL));
 }
 
-/* Detaches posted sends from the endpoint. libfabric uses their buffers until
- * it completes them, and has no call that cancels a send. With `wait`, sends
- * for which a failed endpoint waits stay attached. */
+/* Moves posted sends from ep->sent to port->disowned and calls their
+ * completions with ep->status. libfabric uses their buffers until it completes
+ * them, and has no call that cancels a send. With `wait`, the sends for which
+ * is_awaited() is true stay in ep->sent. */
 static void disown_sent(ugni_ep_t *ep, int wait)
 {
     ugni_iface_t *iface = ugni_iface_of(ep);
@@ -139,14 +142,16 @@ static void disown_sent(ugni_ep_t *ep, int wait)
         ugni_link_remove(&send->link);
         ugni_link_add(&iface->port->disowned, &send->link);
         if (ep->state & UGNI_EP_FAILED) {
-            ugni_link_remove(&send->all); /* Flushes do not wait for it */
+            ugni_link_remove(&send->all); /* Flushes do not wait for this
+                                           * send */
         }
         send->ep = NULL;
         end_send(send, ep->status);
     }
 }
 
-/* Completes sends that libfabric has not accepted. */
+/* Ends the sends that libfabric has not accepted. If the failure will be
+ * reported, their completions are called then (ep->ended), otherwise now. */
 static void end_queued(ugni_ep_t *ep)
 {
     ugni_iface_t *iface = ugni_iface_of(ep);
@@ -165,6 +170,7 @@ static void end_queued(ugni_ep_t *ep)
     }
 }
 
+/* Calls the completions of the sends in ep->ended, and frees the sends. */
 static void end_ended(ugni_ep_t *ep)
 {
     ugni_send_t *send;
@@ -186,8 +192,9 @@ void ugni_ep_settle(ugni_ep_t *ep)
     ugni_flush_update_all(ugni_iface_of(ep));
 }
 
-/* Removes completions from sends: the user of a destroyed endpoint gets none
- * any more, except after a flush with UCT_FLUSH_FLAG_CANCEL. */
+/* Removes the completions of sends. Called when the user destroys an endpoint:
+ * no completion may be called afterwards, except after a flush with
+ * UCT_FLUSH_FLAG_CANCEL. */
 static void forget_completions(ugni_link_t *list)
 {
     ugni_link_t *link;
@@ -197,6 +204,7 @@ static void forget_completions(ugni_link_t *list)
     }
 }
 
+/* Returns whether the endpoint has to be in iface->todo. */
 static int needs_progress(const ugni_ep_t *ep)
 {
     if (ep->state & UGNI_EP_FAILED) {
@@ -264,8 +272,9 @@ void ugni_ep_abandon(ugni_ep_t *ep)
     ugni_ep_update(ep);
 }
 
-/* Callbacks may free any endpoint; `busy` keeps the current one until the next
- * one is known. */
+/* Fails all endpoints of the interface to this address. Callbacks of the user
+ * may free any endpoint. `busy` keeps the current endpoint allocated until the
+ * loop has read its successor. */
 static void fail_all(ugni_iface_t *iface, fi_addr_t fi_addr,
                      ucs_status_t status)
 {
@@ -308,7 +317,9 @@ void ugni_ep_destroy(uct_ep_h uct_ep)
 
     ++ep->busy;
     if (!(ep->state & UGNI_EP_FAILED)) {
-        /* Closing the interface waits for this message. */
+        /* If the last messages were injected, this sends a message with a
+         * completion after them. The close of the interface waits for that
+         * completion, and thus for the injected messages. */
         (void)ugni_ep_am_confirm(ep);
     }
     --ep->busy;

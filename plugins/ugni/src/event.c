@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Wake-up. The descriptor is an epoll set of two: the wait object of the
- * completion queue, and a timer that runs while messages are outstanding.
+ * Wake-up. The descriptor for the user is an epoll set of two descriptors: the
+ * wait object of the completion queue, and a timer that runs while messages are
+ * outstanding.
  */
 #include "iface.h"
 
@@ -10,10 +11,12 @@
 #include <unistd.h>
 
 enum {
-    QUEUED_NS = 10000000,  /* Interval while sends are queued: a provider may
-                            * accept messages again without an event */
-    SENT_NS   = 200000000, /* Interval while messages are outstanding: progress
-                            * then checks the peers */
+    /* Nanoseconds until the user wakes up while sends are queued. The provider
+     * may accept messages again without an event in the completion queue */
+    QUEUED_NS = 10000000,
+    /* Nanoseconds until the user wakes up while messages are outstanding, so
+     * that progress checks whether the peers are alive */
+    SENT_NS   = 200000000,
 };
 
 ucs_status_t ugni_event_open(ugni_iface_t *iface)

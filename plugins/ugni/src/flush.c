@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Flush and fence. A flush is complete when the oldest outstanding message is
- * newer than the flush: libfabric may complete messages out of order. */
+/* Flush and fence. libfabric may complete operations out of order. Therefore a
+ * flush is complete when the oldest outstanding operation was started after the
+ * flush. */
 #include "iface.h"
 
 void ugni_flush_init(ugni_flush_queue_t *queue)
@@ -29,9 +30,10 @@ static ucs_status_t add(ugni_iface_t *iface, ugni_flush_queue_t *queue,
     return UCS_INPROGRESS;
 }
 
-/* Completes the flushes that are not newer than the send `oldest`. Their
- * callbacks may start sends and flushes. `last` is computed before, so that a
- * flush which waits for a new send is not completed here. */
+/* Completes the flushes that were started before the send with the number
+ * `oldest`. Their callbacks may start sends and flushes. `last` is computed
+ * before the callbacks, so that a flush which waits for such a new send is not
+ * completed here. */
 static void end_until(const ugni_iface_t *iface, ugni_flush_queue_t *queue,
                       uint64_t oldest, ucs_status_t status)
 {
@@ -51,8 +53,9 @@ static void end_until(const ugni_iface_t *iface, ugni_flush_queue_t *queue,
     }
 }
 
-/* Returns the number of the oldest outstanding send. Messages move from
- * `queued` to `sent` in order. */
+/* Returns the number of the oldest outstanding send of the endpoint, or
+ * UINT64_MAX. Sends move from `queued` to `sent` in order, so those in `sent`
+ * are older. */
 static uint64_t oldest_of(const ugni_ep_t *ep)
 {
     const ugni_link_t *list = ugni_link_is_alone(&ep->sent) ? &ep->queued :
@@ -133,8 +136,9 @@ ucs_status_t ugni_ep_flush(uct_ep_h uct_ep, unsigned flags,
                                    UCS_OK;
 }
 
-/* Sends confirmations on all endpoints. Endpoints that fail meanwhile are not
- * waited for. */
+/* Starts an operation on each endpoint whose completion shows that earlier
+ * writes or injected messages have arrived. An endpoint that fails in this
+ * function does not fail the flush of the interface. */
 static ucs_status_t confirm_all(ugni_iface_t *iface)
 {
     ucs_status_t status = UCS_OK;
@@ -187,8 +191,8 @@ int ugni_is_fenced(const ugni_ep_t *ep, const ugni_send_t *send)
                  ->number < iface->fence));
 }
 
-/* libfabric may execute operations out of order, so later operations wait until
- * the earlier ones are complete. */
+/* Makes later operations wait until all earlier ones are complete, because
+ * libfabric may execute operations out of order. */
 ucs_status_t ugni_iface_fence(uct_iface_h uct_iface, unsigned flags)
 {
     ugni_iface_t *iface = (ugni_iface_t *)uct_iface;

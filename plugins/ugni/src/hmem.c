@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <sys/uio.h>
 
-enum { PROBE_SIZE = 4096 };
+enum { PROBE_SIZE = 4096 }; /* Bytes that is_known() registers */
 
+/* Memory types of UCX, and the interface of libfabric for each */
 static const struct {
     ucs_memory_type_t type;
     enum fi_hmem_iface iface;

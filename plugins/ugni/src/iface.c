@@ -35,8 +35,8 @@ static ucs_status_t set_address(ugni_iface_t *iface)
     return UCS_OK;
 }
 
-/* Reduces the configured limits to those of the port. The other interface may
- * have opened the port, with shorter queues. */
+/* Reduces the configured limits to those of the port. The interface of the
+ * other transport may have opened the port, with shorter queues. */
 static void set_limits(ugni_iface_t *iface)
 {
     const struct fi_info *info = iface->port->info;
@@ -49,7 +49,7 @@ static void set_limits(ugni_iface_t *iface)
     config->seg_size     = ugni_min(config->seg_size, UGNI_MAX_SEG);
     config->seg_size = ugni_min(config->seg_size, info->ep_attr->max_msg_size -
                                                       sizeof(ugni_wire_head_t));
-    if (config->timeout <= 0) { /* "auto" is negative */
+    if (config->timeout <= 0) { /* The value "auto" is negative */
         config->timeout = 300;
     }
     if (config->user_timeout <= 0) {

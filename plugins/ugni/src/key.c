@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Keys of remote memory. A packed key has a key of libfabric for each device of
- * the owner, and the address of an interface names its device. Keys of 64 bits
- * are used directly; raw keys, of any size, are mapped when a device first uses
- * them.
+ * Keys of remote memory. A packed key contains a key of libfabric for each
+ * device of the owner. The peer uses the key for the device of the interface to
+ * which it sends (ugni_wire_addr_t.device). Keys of 64 bits are used directly.
+ * Raw keys (FI_MR_RAW), which may have any size, are mapped to 64-bit keys when
+ * a device first uses them.
  */
 #include "mem.h"
 
@@ -14,13 +15,14 @@
 #include <endian.h>
 #include <string.h>
 
-/* Little-endian. The keys of `num` devices follow: 8 bytes each or, if raw_key
- * is not 0, the address where the memory begins, 8 bytes, and the raw key. */
+/* Header of a packed key; little-endian. The keys of `num` devices follow, 8
+ * bytes each. If raw_key is not 0, each is instead the base address that
+ * fi_mr_raw_attr() has returned, 8 bytes, and the raw key. */
 typedef struct ugni_wire_key {
     uint32_t magic;
-    uint16_t num;
-    uint16_t raw_key;
-    uint64_t base;
+    uint16_t num;     /* Number of devices of the owner */
+    uint16_t raw_key; /* Bytes of a raw key; 0: keys have 64 bits */
+    uint64_t base;    /* ugni_mem_t.base */
 } ugni_wire_key_t;
 
 _Static_assert(sizeof(ugni_wire_key_t) == 16, "wire format");
@@ -42,6 +44,8 @@ size_t ugni_key_size(const ugni_md_t *md)
     return sizeof(ugni_wire_key_t) + md->num_devices * entry_size(md->raw_key);
 }
 
+/* Writes the raw key of one device, with its base address, to `entry` of the
+ * packed key. */
 static ucs_status_t pack_raw(const ugni_md_t *md, const ugni_part_t *part,
                              char *entry)
 {
@@ -59,9 +63,9 @@ static ucs_status_t pack_raw(const ugni_md_t *md, const ugni_part_t *part,
     return UCS_OK;
 }
 
-/* Writes the 64-bit key of one device to `entry` of the packed key. If memory
- * is registered once for each port, all its registrations have the key that was
- * requested. */
+/* Writes the 64-bit key of one device to `entry` of the packed key. If
+ * part->remote is NULL, the memory is registered once for each port, and all
+ * these registrations have the requested key. */
 static void pack_word(const ugni_part_t *part, char *entry)
 {
     uint64_t key = htole64((part->remote == NULL) ? part->key :
@@ -101,8 +105,9 @@ ucs_status_t ugni_mkey_pack(uct_md_h uct_md, uct_mem_h memh, void *address,
 
 /* --- Unpacking ------------------------------------------------------------ */
 
-/* Unpacks a key, which is untrusted input. Any number may be a key; the owner's
- * provider checks it. */
+/* Unpacks a key, which is untrusted input. The keys of libfabric are not
+ * checked here: the provider of the memory's owner checks them at each
+ * access. */
 ucs_status_t ugni_rkey_unpack(const ucx_component_t *component,
                               const void *buffer, size_t length,
                               ucs_sys_device_t sys_dev, uct_rkey_t *rkey_p,
@@ -164,6 +169,8 @@ ucs_status_t ugni_rkey_compare(const ucx_component_t *component, uct_rkey_t a,
 
 /* --- Mapping -------------------------------------------------------------- */
 
+/* Maps the raw key with this index to a 64-bit key for operations of `device`.
+ * The caller holds the lock of the memory domain. */
 static ucs_status_t map(ugni_md_t *md, const ugni_device_t *device,
                         ugni_rkey_t *rkey, unsigned index, uint64_t *key_p)
 {

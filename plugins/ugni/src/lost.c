@@ -10,8 +10,10 @@
 
 #include <string.h>
 
-/* Notifies a sender. The endpoints of the user fail, so the notice uses its own
- * endpoint, which is freed when the notice is sent. */
+/* Fails the endpoints to a sender, and sends it UGNI_ID_LOST. The user's
+ * endpoints cannot send this message any more, so a new endpoint sends it,
+ * which is freed afterwards. The first endpoint here is needed only to find the
+ * peer. */
 static int tell(ugni_iface_t *iface, const void *address, size_t length)
 {
     ucs_status_t status;

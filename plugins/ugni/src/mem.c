@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Registration of memory. Memory is registered with all domains of libfabric,
- * because any of them may serve a peer. If the provider demands FI_MR_ENDPOINT,
- * memory belongs to endpoints: it is registered with the same key once for each
- * port, that is, for each endpoint that the interfaces of a worker share, also
- * for ports that are opened later. If such a provider chooses the keys, peers
- * access memory through the endpoint of the device (target.c), and ports
- * register it only if they need descriptors of local memory.
+ * Registration of memory. Memory is registered with all devices (domains of
+ * libfabric), because a peer may access it through any of them. If the provider
+ * demands FI_MR_ENDPOINT, memory is registered with endpoints: with the
+ * endpoint of each port (ugni_port_t), each time with the same key, and also
+ * with ports that are opened later. If such a provider chooses the keys, peers
+ * access memory through one endpoint of the device (target.c). Memory is then
+ * registered with ports only if they need descriptors of local memory.
  */
 #include "iface.h"
 #include "mem.h"
@@ -15,7 +15,8 @@
 #include <sys/random.h>
 
 enum {
-    KEY_ATTEMPTS = 16, /* Number of attempts: a random key may be in use */
+    KEY_ATTEMPTS = 16, /* Maximum number of random keys that are tried for a
+                        * registration, because a key may be in use */
 };
 
 /* --- Keys ----------------------------------------------------------------- */
@@ -32,8 +33,9 @@ static int is_key_used(const ugni_md_t *md, unsigned device, uint64_t key)
     return 0;
 }
 
-/* Returns a random key, which a peer cannot guess. Providers that choose keys
- * themselves ignore it; other providers accept keys of `mr_key_size` bytes. */
+/* Returns a random key, which a peer cannot guess. It has at most as many bytes
+ * as the provider accepts (mr_key_size). Providers that choose keys themselves
+ * ignore it. */
 static uint64_t random_key(const ugni_md_t *md, unsigned device)
 {
     const size_t size = md->devices[device].info->domain_attr->mr_key_size;
@@ -46,7 +48,8 @@ static uint64_t random_key(const ugni_md_t *md, unsigned device)
         if (size < sizeof(key)) {
             key &= (1ull << (8 * size)) - 1;
         }
-        /* A port that is opened later must accept the key, too. */
+        /* With FI_MR_ENDPOINT, the key must be unused on all ports, because the
+         * memory is registered with the same key on ports opened later. */
     } while ((md->mr_mode & FI_MR_ENDPOINT) && is_key_used(md, device, key));
     return key;
 }
@@ -72,15 +75,15 @@ int ugni_region_open(const ugni_md_t *md, const ugni_device_t *device,
     return rc;
 }
 
-/* Returns whether ports register memory. */
+/* Returns whether memory is registered with ports. */
 static int has_regions_of_ports(const ugni_md_t *md)
 {
     return (md->mr_mode & FI_MR_ENDPOINT) &&
            (!md->has_targets || (md->mr_mode & FI_MR_LOCAL));
 }
 
-/* Returns the endpoint that a region belongs to, if the provider demands
- * one. */
+/* Returns the endpoint with which memory is registered for a port, or with the
+ * device's target if `port` is NULL. NULL: no endpoint is needed. */
 static struct fid_ep *ep_of(const ugni_device_t *device,
                             const ugni_port_t *port)
 {
@@ -89,6 +92,8 @@ static struct fid_ep *ep_of(const ugni_device_t *device,
                                       NULL;
 }
 
+/* Registers memory with a port of a device; if `port` is NULL, with the domain
+ * or the target. Returns 0 or an error of libfabric. */
 static int add_region(ugni_md_t *md, ugni_mem_t *mem, unsigned device,
                       ugni_port_t *port)
 {
@@ -147,6 +152,8 @@ static int register_with_ports(ugni_md_t *md, ugni_mem_t *mem, unsigned device)
     return rc;
 }
 
+/* Makes all registrations of memory on one device, with one random key. Returns
+ * 0 or an error of libfabric. */
 static int register_with(ugni_md_t *md, ugni_mem_t *mem, unsigned device)
 {
     int rc = -FI_ENOKEY;

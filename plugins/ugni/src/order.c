@@ -3,18 +3,21 @@
  * Order of received messages. libfabric may complete messages in any order,
  * even if it matches them to receive buffers in order: a large message that
  * arrives in fragments completes after a small message that was sent later.
- * Numbers in the messages restore the order for each sending interface.
+ * Each message contains a number (ugni_wire_head_t.number), by which this file
+ * restores the order for each sending interface.
  */
 #include "iface.h"
 
 #include <endian.h>
 #include <stdlib.h>
 
-/* Half the range of numbers. A number that is less than WINDOW ahead of the
- * expected one is newer, all other numbers are older. A sender has fewer than
- * WINDOW messages outstanding. */
+/* Half of the range of message numbers, which have 16 bits. A number that is
+ * less than WINDOW ahead of the expected number is newer, all others are older.
+ * A sender has fewer than WINDOW messages outstanding. */
 enum { WINDOW = 32768 };
 
+/* Returns the state of the interface that has sent this message, and creates it
+ * if there is none. NULL: out of memory. */
 static ugni_source_t *get_source(ugni_iface_t *iface,
                                  const ugni_wire_head_t *wire)
 {
@@ -75,6 +78,7 @@ static void start_epoch(ugni_iface_t *iface, ugni_source_t *source,
     drop_early(iface, source);
 }
 
+/* Keeps a message until the `ahead` messages before it are delivered. */
 static void hold(ugni_iface_t *iface, ugni_source_t *source, ugni_recv_t *recv,
                  uint16_t ahead)
 {
@@ -84,7 +88,8 @@ static void hold(ugni_iface_t *iface, ugni_source_t *source, ugni_recv_t *recv,
     for (; *link != NULL; link = &(*link)->next) {
         other = (uint16_t)(number_of(*link) - source->number);
         if (other == ahead) {
-            ugni_recv_drop(iface, recv); /* A repeated number */
+            /* A message with this number is already in the list */
+            ugni_recv_drop(iface, recv);
             return;
         }
         if (other > ahead) {
@@ -142,6 +147,8 @@ void ugni_order_take(ugni_iface_t *iface, ugni_recv_t *recv)
     }
 }
 
+/* Called when the next message of a source has not arrived within the timeout:
+ * it counts as lost. */
 static void give_up(ugni_iface_t *iface, ugni_source_t *source)
 {
     const ucx_host_t *host = iface->host;

@@ -23,6 +23,7 @@ static uint64_t hash(uint64_t value, const void *data, size_t length)
     return value;
 }
 
+/* Returns an id of the kernel and the namespace at `path` of /proc. */
 static uint64_t namespace_id(const ucx_host_t *host, const char *path)
 {
     uint64_t guid = host->machine_guid();
@@ -81,7 +82,8 @@ void ugni_device_address(ugni_iface_t *iface)
     value                = hash(value, provider, strlen(provider) + 1);
     value                = hash(value, fabric, strlen(fabric));
     iface->device.fabric = htole64(value);
-    /* Fabrics that exist separately on each host */
+    /* These fabrics exist separately on each host, with the same name: peers on
+     * other hosts are not reachable. */
     if ((strcmp(provider, "shm") == 0) || (strncmp(fabric, "127.", 4) == 0) ||
         (strncmp(fabric, "::1/", 4) == 0) ||
         (strncmp(fabric, "fe80:", 5) == 0)) {

@@ -6,12 +6,12 @@
 
 #include <stdlib.h>
 
-/* Header at the start of each chunk. */
+/* Header at the start of each chunk of a pool's memory. */
 typedef struct chunk_head {
-    struct fid_mr *mr;
+    struct fid_mr *mr; /* Registration of the chunk */
 } chunk_head_t;
 
-enum { HEAD_SIZE = 64 };
+enum { HEAD_SIZE = 64 }; /* Bytes before the elements of a chunk */
 
 _Static_assert(sizeof(chunk_head_t) <= HEAD_SIZE, "size of a chunk's head");
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { MAX_POLL = 16 };
+enum { MAX_POLL = 16 }; /* Maximum number of completions of one poll */
 
 /* --- Opening -------------------------------------------------------------- */
 
@@ -23,7 +23,7 @@ static int open_cq(ugni_port_t *port)
     int rc = fi_cq_open(port->device->domain, &attr, &port->cq, NULL);
     int fd;
 
-    if (rc == 0) { /* ofi_rxd accepts the request but returns no descriptor */
+    if (rc == 0) { /* ofi_rxd accepts FI_WAIT_FD but has no descriptor */
         port->has_fd = (fi_control(&port->cq->fid, FI_GETWAIT, &fd) == 0);
         return 0;
     }
@@ -67,7 +67,8 @@ static ucs_status_t open_endpoint(const ucx_host_t *host, ugni_port_t *port)
         rc = fi_getname(&port->ep->fid, port->name, &port->name_length);
     }
     if (port->info->addr_format == FI_ADDR_STR) {
-        port->name_length = sizeof(port->name); /* Addresses differ in length */
+        /* Address strings of peers may be longer than that of this endpoint */
+        port->name_length = sizeof(port->name);
     }
     if (rc == 0) {
         return UCS_OK;
@@ -143,7 +144,8 @@ static void port_free(const ucx_host_t *host, ugni_port_t *port)
 
 /* --- Sharing -------------------------------------------------------------- */
 
-/* Returns the number of receives that may be posted. */
+/* Returns the number of receives that may be posted on the port: as many tagged
+ * ones as others. */
 static size_t num_recvs(const ugni_iface_t *iface)
 {
     const ugni_md_t *md = (ugni_md_t *)iface->super.md;
@@ -176,8 +178,8 @@ static ucs_status_t port_new(ugni_iface_t *iface, ugni_device_t *device,
         free(port);
         return UCS_ERR_NO_MEMORY;
     }
-    /* The provider gets the queue lengths that the configuration sets, because
-     * some providers allocate buffers for the whole length of their queues. */
+    /* Request queues of the configured length, because some providers allocate
+     * buffers for the whole length of their queues. */
     port->info->tx_attr->size = ugni_min(iface->config.tx_queue_len,
                                          port->info->tx_attr->size);
     port->info->rx_attr->size = ugni_min(num_recvs(iface),
@@ -267,10 +269,10 @@ void ugni_port_put(ugni_iface_t *iface)
 
 /* --- Peers ---------------------------------------------------------------- */
 
-/* Finds or adds a peer. Its address stays in the address vector until the port
- * is closed, because its removal may close a connection over which the peer
- * still sends. A new interface of the peer may have the address of an old one,
- * but has another key. */
+/* The address of a peer stays in the address vector until the port is closed,
+ * because its removal may close a connection over which the peer still sends.
+ * Interfaces with the same address but different keys are different peers: a
+ * new interface of a process may get the address of an earlier one. */
 ucs_status_t ugni_port_peer(ugni_port_t *port, const void *name, uint32_t key,
                             ugni_peer_t **peer_p)
 {
@@ -317,8 +319,9 @@ ucs_status_t ugni_port_peer(ugni_port_t *port, const void *name, uint32_t key,
 
 /* --- Completions ---------------------------------------------------------- */
 
-/* Converts an error of libfabric. If the owner of memory rejects an access, the
- * peer is not lost. */
+/* Converts an error of libfabric to a status. UCS_ERR_CONNECTION_RESET means
+ * that the peer is lost. An access that the memory's owner rejects is another
+ * error. */
 static ucs_status_t status_of(int error)
 {
     switch (error) {
@@ -352,10 +355,11 @@ static void op_done(ugni_port_t *port, const struct fi_cq_tagged_entry *entry,
     }
 }
 
-/* Handles an error without an operation. shm (libfabric 1.17) executes accesses
- * when they are posted, and reports the failed ones in this way. Its queue is
- * in order, and the completions of all earlier accesses were read before: the
- * oldest incomplete access has failed. */
+/* Handles an error that does not identify its operation. The provider shm
+ * (libfabric 1.17) executes accesses to remote memory when they are posted, and
+ * reports failed ones in this way. Its queue is in order, and the completions
+ * of all earlier accesses were read before. Therefore the oldest incomplete
+ * access is the one that has failed. */
 static void fail_first(ugni_port_t *port)
 {
     ugni_send_t *send = ugni_send_first(port);
@@ -371,7 +375,8 @@ static void fail_first(ugni_port_t *port)
     }
 }
 
-/* Takes an error from the queue; returns its code, or 0. */
+/* Takes an error from the completion queue and handles it. Returns its code, or
+ * 0 if there is none. */
 static int take_error(ugni_port_t *port)
 {
     const ucx_host_t *host          = port->md->host;
@@ -381,7 +386,9 @@ static int take_error(ugni_port_t *port)
     if (fi_cq_readerr(port->cq, &error, 0) != 1) {
         return 0;
     }
-    if (error.err != FI_ENOMSG) { /* A search has found nothing */
+    /* FI_ENOMSG: a search for tagged messages has found nothing, which is no
+     * failure */
+    if (error.err != FI_ENOMSG) {
         ucx_debug("ugni: an operation of %s failed: %s",
                   port->info->domain_attr->name, fi_strerror(error.err));
     }
@@ -395,9 +402,10 @@ static int take_error(ugni_port_t *port)
     return error.err;
 }
 
-/* Reads the completion queue. Stores the error code at its head in *error_p, or
- * 0. Skips the result of an unsuccessful search for tagged messages (tag.c),
- * which is in the queue at nearly each progress. */
+/* Reads the completion queue. If the first entry is an error, handles it and
+ * stores its code in *error_p, otherwise stores 0. Skips the result of an
+ * unsuccessful search for tagged messages (tag.c), which nearly each progress
+ * finds in the queue. */
 static ssize_t read_queue(ugni_port_t *port, struct fi_cq_tagged_entry *entries,
                           int *error_p)
 {

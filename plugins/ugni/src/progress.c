@@ -10,10 +10,10 @@ static int is_same_process(const ugni_wire_addr_t *a, const ugni_wire_addr_t *b)
            (a->space == b->space);
 }
 
-/* Returns whether failed endpoints to the peer process, of either transport,
- * wait for sends. The failure is reported afterwards: UCP closes an endpoint
- * when its first lane fails, and its user may then release memory that such
- * sends use. */
+/* Returns whether failed endpoints of both transports to the same peer process
+ * have outstanding sends. Only afterwards the failure of any of them is
+ * reported: UCP closes its endpoint at the first report, and its user may then
+ * release memory that the sends of another transport still use. */
 static int has_sends_to(const ugni_port_t *port, const ugni_wire_addr_t *peer)
 {
     const ugni_link_t *link;
@@ -36,10 +36,11 @@ static int has_sends_to(const ugni_port_t *port, const ugni_wire_addr_t *peer)
     return 0;
 }
 
-/* Sends queued operations, then dispatches pending requests. Reports the
- * failure of an endpoint when the completion queue is empty, so that the
- * messages that the peer has sent before are delivered first: there may be more
- * of them than receive buffers. */
+/* Posts the queued operations of an endpoint, then dispatches its pending
+ * requests. Reports the failure of an endpoint only when the completion queue
+ * is empty, so that the messages that the peer has sent before are delivered
+ * first. They may take several rounds of progress, because there may be more of
+ * them than receive buffers. */
 static unsigned serve(ugni_iface_t *iface, ugni_ep_t *ep)
 {
     unsigned count = 0;
@@ -82,8 +83,9 @@ static unsigned serve_all(ugni_iface_t *iface)
     return count;
 }
 
-/* Fails endpoints whose peer is lost. Callbacks may free any endpoint; `busy`
- * keeps the current one until the next one is known. */
+/* Fails endpoints whose peer is lost. Callbacks of the user may free any
+ * endpoint. `busy` keeps the current endpoint allocated until the loop has read
+ * its successor. */
 static void check_peers(ugni_iface_t *iface, double now)
 {
     ugni_link_t *link = iface->eps.next;
@@ -109,10 +111,10 @@ static void check_peers(ugni_iface_t *iface, double now)
     }
 }
 
-/* Polls the completion queue, unless the other interface has done so since the
- * last progress of this one. The progress of a worker calls the progress of
- * both interfaces: a second poll would delay the reply to a message by a system
- * call of ofi_rxm. Hot path. */
+/* Polls the completion queue of the port, unless the other interface of the
+ * port has polled it since the last progress of this one. The progress of a
+ * worker calls the progress of both interfaces. A second poll would be a second
+ * system call with ofi_rxm, and would delay replies to messages. Hot path. */
 static unsigned poll_port(ugni_iface_t *iface)
 {
     ugni_port_t *port = iface->port;

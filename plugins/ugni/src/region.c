@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Names of the shared memory regions of the provider shm. The provider names
- * them by process id, and leaves the regions of killed processes behind, so
- * that a later process with the same id cannot open an endpoint. This plugin
- * uses names with a random part, and removes the regions of processes that have
- * exited.
+ * Names of the shared memory regions of the provider shm. By default, the
+ * provider names a region by process id. A killed process leaves its region
+ * behind, and a later process with the same id then cannot open an endpoint.
+ * Therefore this plugin sets names with a random part, and removes the regions
+ * of processes that have exited.
  */
 #include "iface.h"
 
@@ -32,6 +32,7 @@ static uint32_t space_of(const ugni_wire_addr_t *addr)
     return (uint32_t)(addr->space >> 32);
 }
 
+/* Returns whether this is the name of a region of a process that has exited. */
 static int is_abandoned(const ugni_wire_addr_t *self, const char *name)
 {
     uint32_t space, pid;
@@ -49,7 +50,8 @@ static void remove_if_old(const char *name)
 
     snprintf(path, sizeof(path), FOLDER "%s", name);
     if ((stat(path, &st) == 0) && (time(NULL) - st.st_mtime >= MIN_AGE)) {
-        (void)unlink(path); /* Another process may remove it, too */
+        /* This fails if another process has removed the region already. */
+        (void)unlink(path);
     }
 }
 
@@ -88,6 +90,6 @@ int ugni_region_name(ugni_port_t *port)
              "fi_shm://ugni-%08" PRIx32 "-%" PRIx32 "-%" PRIx64 "-%08" PRIx32,
              space_of(&self), self.pid, self.start, random);
     rc = fi_setname(&port->ep->fid, name, strlen(name) + 1);
-    return (rc == -FI_ENOSYS) ? 0 : rc; /* The provider does not support it and
-                                         * keeps its own name */
+    return (rc == -FI_ENOSYS) ? 0 : rc; /* -FI_ENOSYS: the provider does not
+                                         * support it; the default name stays */
 }

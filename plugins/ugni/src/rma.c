@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Put and get. A flush has to wait until written data is in the memory of the
- * peer. If the provider executes reads after writes, a read of one byte after
- * the last write shows that. Otherwise writes request FI_DELIVERY_COMPLETE. The
- * read is preferred, because ofi_rxm accepts FI_DELIVERY_COMPLETE for writes
- * but ignores it.
+ * peer. If the provider executes reads after earlier writes, a read of one byte
+ * after the last write shows that (iface->confirms). Otherwise writes request
+ * FI_DELIVERY_COMPLETE. The read is preferred, because ofi_rxm accepts
+ * FI_DELIVERY_COMPLETE for writes but ignores it.
  */
 #include "rma.h"
 #include "mem.h"
@@ -68,8 +68,8 @@ static ssize_t post_read(ugni_ep_t *ep, ugni_send_t *send)
     return fi_readmsg(ugni_iface_of(ep)->port->ep, &msg, FI_COMPLETION);
 }
 
-/* Starts a write. Marks the endpoint as having an unconfirmed write, even while
- * the write waits in the queue. */
+/* Starts a write. If a read has to confirm writes, records that this one is not
+ * confirmed (is_dirty), even while it waits in ep->queued. */
 static void start_write(ugni_ep_t *ep, ugni_rma_t *rma)
 {
     rma->super.post = post_write;
@@ -79,6 +79,7 @@ static void start_write(ugni_ep_t *ep, ugni_rma_t *rma)
     ugni_send_start(&rma->super);
 }
 
+/* Uses rma->data as the local memory of the operation. */
 static void use_data(ugni_rma_t *rma, size_t length)
 {
     rma->iov[0].iov_base = rma->data;
@@ -132,7 +133,7 @@ static void zcopy_done(ugni_send_t *send, ucs_status_t status)
     ucx_complete(((ugni_rma_t *)send)->comp, status);
 }
 
-/* Converts the user's entries; empty ones are omitted. */
+/* Converts the user's entries of local memory; omits empty ones. */
 static ucs_status_t take_iov(const ugni_port_t *port, ugni_rma_t *rma,
                              const uct_iov_t *iov, size_t iovcnt)
 {

@@ -8,31 +8,35 @@
 #include <rdma/fi_atomic.h>
 #include <rdma/fi_rma.h>
 
-enum { UGNI_RMA_IOV = 4 };
+enum { UGNI_RMA_IOV = 4 }; /* Maximum number of entries of local memory */
 
+/* An operation on remote memory: put, get or atomic. */
 typedef struct ugni_rma {
     ugni_send_t super;
     uct_completion_t *comp;
     struct iovec iov[UGNI_RMA_IOV]; /* Local memory */
     void *desc[UGNI_RMA_IOV];       /* Descriptors of the local memory, with
                                      * FI_MR_LOCAL */
-    size_t iovcnt;
-    size_t length;
+    size_t iovcnt;                  /* Number of entries of `iov` */
+    size_t length;                  /* Bytes to transfer */
     struct fi_rma_iov remote;
-    /* Members of get_bcopy */
+    /* Members of get_bcopy: the user's callback for the data, and its
+     * argument */
     uct_unpack_callback_t unpack;
     void *arg;
-    /* Members of atomics: type of the word, operation, address for the previous
-     * value */
+    /* Members of atomics: type of the remote word and operation; operand,
+     * compared value (for CSWAP) and previous value of the word; the user's
+     * address for the previous value */
     enum fi_datatype type;
     enum fi_op op;
     uint64_t operand, compare, old;
     void *result;
-    char data[];
+    char data[]; /* Data of short and bcopy operations */
 } ugni_rma_t;
 
-/* Returns a new operation on remote memory. Returns errors as a send does;
- * UCS_ERR_INVALID_PARAM: the key does not belong to the peer. */
+/* Allocates an operation on remote memory. UCS_ERR_INVALID_PARAM: the remote
+ * key contains no key for the peer's device. Other errors are those that the
+ * operation of UCT returns, such as UCS_ERR_NO_RESOURCE. */
 ucs_status_t ugni_rma_new(ugni_ep_t *ep, uint64_t remote_addr, uct_rkey_t rkey,
                           ugni_rma_t **rma_p);
 
@@ -52,7 +56,7 @@ ucs_status_t ugni_ep_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
                                uct_completion_t *comp);
 
 /* atomic.c */
-/* Adds the atomics that the provider supports to the attributes. */
+/* Sets the attributes of atomics to those that the provider supports. */
 void ugni_atomic_attr(const ugni_iface_t *iface, uct_iface_attr_t *attr);
 ucs_status_t ugni_ep_atomic32_post(uct_ep_h ep, uct_atomic_op_t op,
                                    uint32_t value, uint64_t remote_addr,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The steps of a send: it is accepted, queued or posted, and completed. */
+/* The life of a send (ugni_send_t): it is allocated, queued, posted to
+ * libfabric and completed. */
 #include "iface.h"
 
 #include <string.h>
@@ -64,7 +65,8 @@ void ugni_send_start(ugni_send_t *send)
     ugni_ep_update(ep);
 }
 
-/* Reports an error that is not caused by the loss of a peer. */
+/* Logs an error of libfabric that is not the loss of a peer, because it
+ * concerns the configuration. */
 static void report(const ugni_ep_t *ep, ssize_t rc)
 {
     const ugni_iface_t *iface  = ugni_iface_of(ep);
@@ -106,6 +108,8 @@ void ugni_ep_push(ugni_ep_t *ep)
     }
 }
 
+/* Returns `send` if it is a posted access to remote memory that was posted
+ * before `first`, otherwise `first`. */
 static ugni_send_t *earlier(ugni_send_t *first, ugni_send_t *send)
 {
     return ((send->op.kind == UGNI_RDMA) && (send->posted != 0) &&
@@ -146,9 +150,10 @@ void ugni_send_free(ugni_port_t *port, ugni_send_t *send)
     ucx_mpool_put(port->sends[send->op.kind], send);
 }
 
-/* Ends a send that is in no list. The completion of a failed one is deferred
- * until the failure is reported: the user may then assume that no operation on
- * any endpoint to the peer uses the user's memory. */
+/* Ends a send that is in no list of an endpoint. If the endpoint has failed and
+ * the failure is not reported yet, the completion of a failed send is deferred
+ * until the report. After the report, the user may assume that no operation to
+ * the peer, on any endpoint, uses the user's memory. */
 static void end(ugni_port_t *port, ugni_send_t *send, ucs_status_t status)
 {
     ugni_ep_t *ep = send->ep;
@@ -175,16 +180,17 @@ void ugni_send_done(ugni_port_t *port, ugni_send_t *send, ucs_status_t status)
     ugni_ep_t *ep       = send->ep;
 
     ugni_link_remove(&send->link);
-    if (iface == NULL) { /* Its endpoints do not exist any more */
+    if (iface == NULL) { /* The interface is closed, its endpoints are freed */
         end(port, send, status);
         return;
     }
     if (ep != NULL) {
         ++ep->busy;
     }
-    /* A failed message is lost, but a failed access may only have been
-     * rejected. If several operations fail together, only the first failure
-     * ends the connection. */
+    /* If a message has failed, the connection is lost; an access to remote
+     * memory may only have been rejected. Of several operations that fail
+     * together, only the first one ends the connection: ugni_port_lost() starts
+     * a new epoch, so that is_old is set for the others. */
     if (!is_old && ((status == UCS_ERR_CONNECTION_RESET) ||
                     ((status != UCS_OK) && (iface->kind == UGNI_SMSG)))) {
         ugni_port_lost(port, peer->fi_addr, status);

@@ -18,12 +18,13 @@
 #include <sys/socket.h>
 
 #define SWEEP_INTERVAL \
-    1.0 /* Seconds between two sweeps: a sweep makes two
-         * system calls for each descriptor */
+    1.0 /* Minimum seconds between two sweeps. A sweep examines all sockets and
+         * makes at least one system call for each descriptor */
 
-/* A socket that retransmits, or probes a closed window, and gets no answer */
+/* A TCP socket that retransmits, or probes a closed window, and gets no
+ * answer */
 typedef struct waiting {
-    struct sockaddr_storage local, remote;
+    struct sockaddr_storage local, remote; /* Addresses of both ends */
     double quiet; /* Seconds since the last acknowledgement */
 } waiting_t;
 
@@ -35,6 +36,7 @@ static int is_ip(const ugni_port_t *port)
            (format == FI_SOCKADDR_IN6);
 }
 
+/* Returns whether the descriptor is such a socket, and fills *waiting. */
 static int is_waiting(int fd, waiting_t *waiting)
 {
     socklen_t local = sizeof(waiting->local), remote = sizeof(waiting->remote);
@@ -74,7 +76,8 @@ static int is_same_host(const struct sockaddr_storage *a,
                    ((const struct sockaddr_in *)b)->sin_addr.s_addr;
 }
 
-/* Returns whether the socket connects the port with the peer's host. */
+/* Returns whether the socket may connect the port with the peer: it is
+ * connected to the peer's address, or was accepted from the peer's host. */
 static int is_of_peer(const ugni_port_t *port, const ugni_peer_t *peer,
                       const waiting_t *waiting)
 {
@@ -87,8 +90,9 @@ static int is_of_peer(const ugni_port_t *port, const ugni_peer_t *peer,
             (port_of(&own) == port_of(&waiting->local)));
 }
 
-/* Records a socket that waits. The time counts from the first sweep that finds
- * it, because the connection may have been idle before. */
+/* Records that the peers of a waiting socket are silent. The time counts from
+ * the first sweep that finds the socket waiting, not from the last
+ * acknowledgement, because the connection may have been idle before. */
 static void note(ugni_port_t *port, const waiting_t *waiting, double now)
 {
     ugni_peer_t *peer;

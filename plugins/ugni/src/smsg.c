@@ -4,8 +4,9 @@
 
 #include <string.h>
 
-/* Returns the maximum size of injected messages. With ofi_rxd (libfabric 1.17)
- * a message by fi_send() after 256 injected ones is never completed. */
+/* Returns the maximum size of injected messages; 0: do not inject. With ofi_rxd
+ * (libfabric 1.17), a message that is sent by fi_send() after 256 injected ones
+ * never completes. */
 static size_t inject_size(const struct fi_info *info)
 {
     return (strstr(info->fabric_attr->prov_name, "ofi_rxd") != NULL) ?
@@ -54,6 +55,7 @@ static ucs_status_t smsg_query(uct_iface_h uct_iface, ucx_iface_attr_t *attr)
     return UCS_OK;
 }
 
+/* Fences do nothing, because messages are delivered in order. */
 static ucs_status_t ordered(uct_iface_h iface, unsigned flags)
 {
     return UCS_OK;

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tagged receives: posted ones, and unexpected messages. */
+/* Tagged receives: those that the user has posted, and those of unexpected
+ * messages (see tag.h). */
 #include "tag.h"
 #include "mem.h"
 
 #include <stdlib.h>
 
 enum {
-    MAX_HEADER = 256,
+    MAX_HEADER = 256, /* Maximum bytes of the user's header of a rendezvous */
+    /* Bytes of the headers of each tagged message */
     HEADS      = sizeof(ugni_wire_head_t) + sizeof(ugni_wire_tag_t)
 };
 
 /* --- Opening and closing -------------------------------------------------- */
 
-/* Returns the maximum bytes of the user's header in the message of a
- * rendezvous. */
+/* Returns the maximum bytes of the user's header in an announcement of a
+ * rendezvous; 0: no rendezvous is possible. */
 static size_t max_header(const ugni_iface_t *iface)
 {
     const ugni_md_t *md = iface->port->md;
@@ -144,8 +146,8 @@ void ugni_tag_recv_free(ugni_iface_t *iface, ugni_tag_recv_t *recv)
     ucx_mpool_put(iface->port->tag_recvs, recv);
 }
 
-/* Posts a receive, or a search, which has no buffer. Returns a result of
- * libfabric. */
+/* Posts a receive or, in the state UGNI_TAG_PEEKING, a search, which has no
+ * buffer. Returns the result of libfabric. */
 static ssize_t post(ugni_iface_t *iface, ugni_tag_recv_t *recv, uint64_t flags)
 {
     struct iovec iov = {
@@ -225,7 +227,8 @@ ucs_status_t ugni_tag_recv_cancel(uct_iface_h uct_iface, uct_tag_context_t *ctx,
     if (force) {
         recv->ctx = NULL;
     }
-    /* If a message has matched already, it completes the receive. */
+    /* If libfabric has already matched a message, the receive completes with
+     * this message and not as cancelled. */
     (void)fi_cancel(&iface->port->ep->fid, &recv->super.op.context);
     return UCS_OK;
 }
@@ -241,6 +244,7 @@ static int is_valid(const ugni_iface_t *iface, const ugni_tag_recv_t *recv)
            (head->id >= UGNI_TAG_EAGER) && (head->id <= UGNI_TAG_REQUEST);
 }
 
+/* Passes an unexpected message to the user's callbacks. */
 static void unexpected(ugni_iface_t *iface, ugni_tag_recv_t *recv)
 {
     const ugni_tags_t *tags = iface->tags;
@@ -263,6 +267,7 @@ static void unexpected(ugni_iface_t *iface, ugni_tag_recv_t *recv)
     ugni_tag_recv_free(iface, recv);
 }
 
+/* Handles the message that a posted receive has received. */
 static void matched(ugni_iface_t *iface, ugni_tag_recv_t *recv)
 {
     uct_tag_context_t *ctx = recv->ctx;
@@ -295,7 +300,8 @@ static void matched(ugni_iface_t *iface, ugni_tag_recv_t *recv)
 
 /* --- Completions ---------------------------------------------------------- */
 
-/* Called when a search has ended. Receives the message that it has found. */
+/* Called when a search has ended. If it has found a message (`error` is 0),
+ * starts to receive the message. */
 static void searched(ugni_iface_t *iface, ugni_tag_recv_t *recv, int error)
 {
     recv->state = UGNI_TAG_CLAIMING;
@@ -322,7 +328,8 @@ static void posted_done(ugni_iface_t *iface, ugni_tag_recv_t *recv, int error)
 {
     if ((error == 0) && !is_valid(iface, recv) && (recv->ctx != NULL) &&
         (post(iface, recv, 0) == 0)) {
-        return; /* The message was for an earlier interface */
+        return; /* The message was for an earlier interface with the same
+                 * address: post() has posted the receive again */
     }
     --iface->tags->num_posted;
     if (error != 0) {

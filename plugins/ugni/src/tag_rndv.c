@@ -1,25 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The receiver's side of a rendezvous: it reads the data of an announcement
- * that has matched, and then notifies the sender. It uses an endpoint of its
- * own, because the user may have none to the sender.
+ * The receiver's side of a rendezvous: reads the data that a matched message
+ * announces, and then notifies the sender. The read and the notification use an
+ * internal endpoint, because the user may have no endpoint to the sender.
  */
 #include "tag.h"
 #include "mem.h"
 
 #include <rdma/fi_rma.h>
 
+/* The read of the data */
 typedef struct fetch {
     ugni_send_t super;
     ugni_tag_recv_t *recv;
 } fetch_t;
 
+/* The content of a message UGNI_TAG_RNDV */
 typedef struct announcement {
     ugni_wire_rndv_t wire; /* In the byte order of the processor */
+    /* The sender's interface address, its packed key, the user's header */
     const char *name, *key, *header;
 } announcement_t;
 
-/* Parses an announcement, which is untrusted input. */
+/* Parses an announcement, which is untrusted input. Returns 0 if it is
+ * malformed. */
 static int parse(const ugni_tag_recv_t *recv, announcement_t *to)
 {
     ugni_wire_rndv_t *wire = &to->wire;
@@ -134,7 +138,7 @@ static void fetched(ugni_send_t *send, ucs_status_t status)
     }
 }
 
-/* Starts the read. If no operation can be started now, progress tries again. */
+/* Starts the read. If there are no send resources, progress tries again. */
 static void fetch(ugni_iface_t *iface, ugni_tag_recv_t *recv)
 {
     ugni_send_t *send;
@@ -164,6 +168,8 @@ static void fetch(ugni_iface_t *iface, ugni_tag_recv_t *recv)
     ugni_send_start(send);
 }
 
+/* Sends UGNI_ID_FETCHED and frees the receive. If there are no send resources,
+ * progress tries again. */
 static void confirm(ugni_iface_t *iface, ugni_tag_recv_t *recv)
 {
     const uint64_t id = htole64(recv->op);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Endpoints through which peers access memory. They start no operations. */
+/* Targets: endpoints through which peers access memory (ugni_target_t in
+ * mem.h). Targets start no operations. */
 #include "mem.h"
 
 #include <rdma/fi_cm.h>
@@ -12,7 +13,8 @@
 #include <string.h>
 
 enum {
-    QUEUE_LEN = 16, /* The shortest queues: nothing is sent or received */
+    QUEUE_LEN = 16, /* Length of the queues; short, because a target sends and
+                     * receives no messages */
     MAX_NAME  = 64, /* Maximum bytes of an address of libfabric */
 };
 
@@ -95,8 +97,8 @@ void ugni_target_progress(const ugni_target_t *target)
     struct fi_cq_msg_entry entry;
 
     if (fi_cq_read(target->cq, &entry, 1) == -FI_EAVAIL) {
-        /* The entry is an access that was rejected. Its initiator gets the
-         * status. */
+        /* The error is an access of a peer that was rejected. The peer gets the
+         * status, so nothing is done here. */
         (void)fi_cq_readerr(target->cq, &error, 0);
     }
 }

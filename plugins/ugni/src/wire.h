@@ -15,38 +15,42 @@ typedef struct ugni_wire_head {
                       * `key` */
     uint8_t id;      /* Message id; from UCT_AM_ID_MAX on one of the values
                       * below */
-    uint8_t epoch;   /* Changes after a loss of messages, when numbers
-                      * restart */
+    uint8_t epoch;   /* Number that the sender increments after a loss of
+                      * messages, when `number` restarts at 0 */
 } ugni_wire_head_t;
 
 /* Ids of messages that are not from the user */
 enum {
-    UGNI_ID_FETCHED =
-        0xfc,              /* The data of a tagged rendezvous was read; contains
-                            * the number of the operation */
-    UGNI_ID_CLOSED = 0xfd, /* The last message of an interface: it closes */
-    UGNI_ID_LOST   = 0xfe, /* A message that the receiver of this notice had
-                            * sent never arrived */
-    UGNI_ID_CHECK  = 0xff, /* Message of ep_check, or one whose completion
-                            * confirms injected messages; contains the sender's
-                            * address */
+    /* The sender has read the data of a tagged rendezvous; contains
+     * ugni_tag_op_t.id of the receiver of this message */
+    UGNI_ID_FETCHED = 0xfc,
+    UGNI_ID_CLOSED  = 0xfd, /* The last message of an interface that closes */
+    UGNI_ID_LOST    = 0xfe, /* A message that the receiver of this notice has
+                             * sent never arrived */
+    UGNI_ID_CHECK = 0xff, /* Sent to check whether the peer is alive. Also sent
+                           * by flushes: the completion of this message shows
+                           * that earlier injected messages have arrived.
+                           * Contains the sender's address */
 };
 
-/* The interface's address; the address of libfabric follows. */
+/* The address of an interface; the address of its libfabric endpoint
+ * follows. */
 typedef struct ugni_wire_addr {
-    uint64_t start; /* Start time of the process, as in /proc */
-    uint64_t space; /* Id of kernel and PID namespace */
+    uint64_t start; /* Start time of the process (peer.c): 2 + the time in
+                     * /proc/PID/stat; 1: unknown */
+    uint64_t space; /* Id of the kernel and the PID namespace */
     uint32_t pid;
-    uint32_t key;
-    uint32_t device; /* Number of the device in the process, as in packed
-                      * keys */
+    uint32_t key;    /* Random; messages to the interface contain it */
+    uint32_t device; /* Index of the interface's device in md->devices, and of
+                      * its key in packed remote keys (key.c) */
     uint32_t nonce;  /* Random; identifies the interface together with `key` */
 } ugni_wire_addr_t;
 
+/* The address of a device. Peers are reachable if both members are equal. */
 typedef struct ugni_wire_device {
     uint64_t fabric; /* Hash of the names of provider and fabric */
-    uint64_t host;   /* Hash of kernel and network namespace; 0: reachable from
-                      * any host */
+    uint64_t host;   /* For a fabric within one host: hash of the kernel and the
+                      * network namespace. 0: a fabric between hosts */
 } ugni_wire_device_t;
 
 _Static_assert(sizeof(ugni_wire_head_t) == 16, "wire format");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Nodes of a test: each a worker with both interfaces of ugni, in one process
- * and with one memory domain.
+ * Nodes, between which a test communicates. A node is a worker with one
+ * interface of each transport of ugni. All nodes of a test are in one process
+ * and use one memory domain. Failures of the functions fail the test.
  */
 #ifndef UGNI_TEST_NODE_H
 #define UGNI_TEST_NODE_H
@@ -13,39 +14,43 @@
 
 enum { NODE_SMSG, NODE_RDMA, NODE_KINDS, NODE_ADDR_MAX = 128, NODE_AM_ID = 3 };
 
+/* The memory domain of a test. */
 typedef struct domain {
     uct_component_h component;
     uct_md_h md;
-    const char *device;
+    const char *device; /* Name of the device of all interfaces */
 } domain_t;
 
 typedef struct node {
     domain_t *domain;
     ucs_async_context_t *async;
     uct_worker_h worker;
+    /* Interfaces with their device and interface addresses, by NODE_SMSG and
+     * NODE_RDMA */
     uct_iface_h ifaces[NODE_KINDS];
     char dev[NODE_KINDS][NODE_ADDR_MAX];
     char addr[NODE_KINDS][NODE_ADDR_MAX];
-    unsigned received;   /* Number of received messages */
+    unsigned received;   /* Number of received messages NODE_AM_ID */
     uint64_t last;       /* Header of the last message */
     unsigned failures;   /* Number of calls of the error handler */
     ucs_status_t failed; /* Status of the last call */
 } node_t;
 
-/* Two nodes of a domain, and memory that both may access */
+/* Two nodes of a domain, and registered memory of their process */
 typedef struct pair {
     domain_t domain;
     node_t a, b;
     uct_mem_h memh;
-    uct_rkey_bundle_t rkey;
+    uct_rkey_bundle_t rkey; /* The unpacked key of the memory */
 } pair_t;
 
-/* Time limit of a wait, in seconds: much longer than needed. */
+/* Seconds after which a wait fails the test: much longer than any wait
+ * needs. */
 #define NODE_TIMEOUT 30.0
 
 #define ASSERT_OK(_status) ck_assert_int_eq(_status, UCS_OK)
 
-/* Progresses both nodes until the condition is true. */
+/* Calls the progress of both nodes until the condition is true. */
 #define NODE_WAIT(_a, _b, _condition) \
     do { \
         double _end = node_now() + NODE_TIMEOUT; \
@@ -57,10 +62,12 @@ typedef struct pair {
         } \
     } while (0)
 
+/* Returns the monotonic time in seconds. */
 double node_now(void);
 void domain_open(domain_t *domain);
 void node_open(node_t *node, domain_t *domain);
-/* `callbacks`: for unexpected tagged messages, or NULL. */
+/* As node_open(), with the user's callbacks for unexpected tagged messages;
+ * `callbacks` may be NULL. */
 void node_open_with(node_t *node, domain_t *domain,
                     const uct_iface_params_t *callbacks);
 void node_close(node_t *node);
@@ -70,10 +77,12 @@ ucs_status_t node_connect(node_t *node, int kind, const node_t *peer,
                           uct_ep_h *ep_p);
 /* Sends a message and waits until the peer has received it. */
 void node_say(node_t *node, uct_ep_h ep, node_t *peer, uint64_t header);
-/* Registers memory and returns its unpacked key. */
+/* Registers memory and stores its unpacked key in *rkey. Returns the memory
+ * handle. */
 uct_mem_h node_register(domain_t *domain, void *address, size_t length,
                         uct_rkey_bundle_t *rkey);
-/* Flushes the endpoint and waits; returns the status. */
+/* Flushes the endpoint of `node`, and calls the progress of both nodes until
+ * the flush is complete. Returns its status. */
 ucs_status_t node_flush(node_t *node, uct_ep_h ep, node_t *peer);
 
 void pair_open(pair_t *pair, void *memory, size_t length);
@@ -81,7 +90,7 @@ void pair_close(pair_t *pair);
 /* Closes the objects of the pair, except the unpacked key. */
 void pair_close_but_key(pair_t *pair);
 
-/* Runs the tests; returns the exit status of the program. */
+/* Runs the tests of `tcase`. Returns the exit status of the program. */
 int node_run(TCase *tcase);
 
 #endif

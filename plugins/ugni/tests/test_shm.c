@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The provider shm: regions of processes that were killed, failed accesses. */
+/* ugni over the provider shm: shared memory regions that killed processes leave
+ * behind, failed accesses to remote memory, the registration cache. */
 #include "node.h"
 
 #include <fcntl.h>
@@ -24,8 +25,8 @@ static void on_end(uct_completion_t *comp)
 {
 }
 
-/* Opens a node over shm in another process, kills the process, and returns the
- * path of the region that is left behind. */
+/* Opens a node over shm in another process, kills the process, and stores in
+ * `path` the path of the shared memory region that it has left behind. */
 static void leave_region(char *path, size_t size)
 {
     static const char prefix[] = "fi_shm://";
@@ -64,7 +65,8 @@ START_TEST(region_of_a_killed_process_is_removed_later)
     leave_region(path, sizeof(path));
     domain_open(&domain);
     node_open(&node, &domain);
-    ck_assert_int_eq(access(path, F_OK), 0); /* Peers may still open it */
+    ck_assert_int_eq(access(path, F_OK), 0); /* A region that is not old is not
+                                              * removed yet */
     node_close(&node);
     ck_assert_int_eq(utimensat(AT_FDCWD, path, old, 0), 0);
     node_open(&node, &domain);
@@ -74,7 +76,8 @@ START_TEST(region_of_a_killed_process_is_removed_later)
 }
 END_TEST
 
-/* Waits for the end of an access to memory that its owner has unmapped. */
+/* Waits until an access to unmapped memory has failed. `access`: the endpoint
+ * of pair->a on which it was started; `status`: the result of starting it. */
 static void expect_failure(pair_t *pair, uct_ep_h access, ucs_status_t status)
 {
     ck_assert_int_eq(status, UCS_INPROGRESS);
@@ -139,7 +142,8 @@ static void key_of(const domain_t *domain, void *page, unsigned flags,
     ASSERT_OK(uct_md_mem_dereg(domain->md, memh));
 }
 
-/* Keys are random: equal keys are those of one registration. */
+/* Each registration has a random key, so equal keys show that the registration
+ * is the same. */
 START_TEST(registration_is_kept_until_memory_is_unmapped)
 {
     const unsigned flags = UCT_MD_MEM_ACCESS_REMOTE_PUT |
@@ -157,7 +161,8 @@ START_TEST(registration_is_kept_until_memory_is_unmapped)
     key_of(&domain, page, flags, second, sizeof(second));
     ck_assert_mem_eq(first, second, sizeof(first));
 
-    /* Memory for peers: the key ends with the registration. */
+    /* Memory with all access rights, which peers may access, is not cached: it
+     * has a registration and a key of its own. */
     key_of(&domain, page, UCT_MD_MEM_ACCESS_ALL, second, sizeof(second));
     ck_assert_mem_ne(first, second, sizeof(first));
 

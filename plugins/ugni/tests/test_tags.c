@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tag matching by the provider, with both sides in one process. */
+/* Tag matching of ugni_smsg by the provider, with both sides in one process. */
 #include "node.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* Bytes of large data; number of messages of a test */
 enum { LARGE = 300000, MANY = 500 };
 
-/* A posted receive and the arguments of its callbacks */
+/* A posted receive, with the numbers of calls of its callbacks
+ * (tag_consumed_cb, completed_cb, rndv_cb) and the arguments of the last
+ * call */
 typedef struct posted {
     uct_tag_context_t ctx;
     char data[2048];
@@ -20,7 +23,8 @@ typedef struct posted {
     unsigned requests;
 } posted_t;
 
-/* The last unexpected message */
+/* Unexpected messages: the numbers of calls of the callbacks for eager and
+ * rendezvous messages, and the arguments of the last call */
 typedef struct surprise {
     unsigned count, rndvs;
     uct_tag_t stag;
@@ -34,7 +38,7 @@ static node_t a, b;
 static uct_ep_h ep; /* From a to b */
 static surprise_t surprise;
 static char source[LARGE], target[LARGE];
-static unsigned ended; /* Number of completions of rendezvous at the sender */
+static unsigned ended; /* Number of calls of rendezvous completions at `a` */
 
 static ucs_status_t on_eager(void *arg, void *data, size_t length,
                              unsigned flags, uct_tag_t stag, uint64_t imm,
@@ -261,7 +265,8 @@ START_TEST(limit_of_posted_receives_is_reported)
 }
 END_TEST
 
-/* Two of three messages find a posted receive, the others are unexpected. */
+/* Two of each three messages find a posted receive, the third is
+ * unexpected. */
 START_TEST(no_message_is_lost_or_reordered)
 {
     static posted_t posted[MANY];
@@ -292,6 +297,7 @@ END_TEST
 
 /* --- Rendezvous ----------------------------------------------------------- */
 
+/* Starts a rendezvous with the data in `source`. Returns its handle. */
 static void *announce(uct_mem_h memh, uct_completion_t *comp)
 {
     const uct_iov_t iov = {
@@ -406,7 +412,8 @@ int main(void)
     tcase_add_test(tcase, no_message_is_lost_or_reordered);
     tcase_add_test(tcase, large_data_is_read_by_the_receiver);
     tcase_add_test(tcase, unexpected_announcement_is_reported_and_cancelled);
-    /* sockets may drop the last message of an endpoint that is closed at once */
+    /* The provider sockets may drop the last message of an endpoint that is
+     * closed at once. */
     if (strcmp(getenv("UCX_UGNI_PROVIDER"), "sockets") != 0) {
         tcase_add_test(tcase, lost_peer_ends_the_rendezvous);
     }

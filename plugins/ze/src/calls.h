@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The loader's library, opened at run time: one table of its functions for the
- * process. It contains no state of a core.
+ * The functions of the Level Zero loader's library, which is opened at run
+ * time. One table serves all copies of the UCX core in the process, because it
+ * contains no state of a core.
  */
 #ifndef ZE_CALLS_H
 #define ZE_CALLS_H

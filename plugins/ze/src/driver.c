@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Starts the drivers; finds devices, creates contexts, translates results.
+ * Starts the drivers of Level Zero; finds devices, creates contexts, translates
+ * results.
  *
- * The loader is opened when device memory is used, by the program or by
- * ze_start(). It loads drivers when zeInit() is called; before that
- * zeDriverGet() returns an error at once, and the process has no device memory.
+ * The program itself may open the loader; otherwise ze_start() does, when
+ * device memory is first used. The loader loads the drivers when zeInit() is
+ * called. Before that, zeDriverGet() returns an error at once, and the process
+ * has no device memory.
  */
 #include "driver.h"
 
@@ -20,14 +22,15 @@ enum { MAX_HANDLES = ACCEL_MAX_DEVICES };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char why_not_started[160];
 
-/* Non-zero: find_devices() has found the devices. It is set once, because
- * devices do not change while a process runs. */
+/* Non-zero: find_devices() has set the devices and drivers below. They do not
+ * change afterwards, because devices do not change while a process runs. */
 static atomic_int is_known;
 static ze_device_t devices[ACCEL_MAX_DEVICES];
 static int num_devices;
 static ze_driver_handle_t drivers[ZE_MAX_DRIVERS];
 static int num_drivers;
 
+/* By driver; NULL: not created */
 static _Atomic(ze_context_handle_t) contexts[ZE_MAX_DRIVERS];
 
 ze_calls_t ze;
@@ -43,8 +46,9 @@ static const struct {
 #undef ZE_CALL
 };
 
-/* Opens the loader, which stays open. With RTLD_NOLOAD: only if the process has
- * loaded it already. Called with the lock held. */
+/* Opens the loader, which stays open. With RTLD_NOLOAD in `flags`, opens it
+ * only if the process has loaded it already. Returns 0 on failure. Called with
+ * the lock held. */
 static int open_loader(int flags)
 {
     void *library, *call;
@@ -74,6 +78,7 @@ static int open_loader(int flags)
 
 /* -------------------------------------------------------------- devices -- */
 
+/* Adds a device of the driver with the index num_drivers. */
 static void add_device(ze_device_handle_t handle, unsigned part)
 {
     if (num_devices < ACCEL_MAX_DEVICES) {
@@ -125,7 +130,8 @@ static void add_devices_of(ze_driver_handle_t driver)
     }
 }
 
-/* Finds the devices, if the drivers are started. Called with the lock held. */
+/* Finds the devices, unless this was done before. Fails if the drivers are not
+ * started. Called with the lock held. */
 static ze_result_t find_devices(void)
 {
     ze_driver_handle_t handles[MAX_HANDLES];
@@ -185,8 +191,7 @@ int ze_device_by_handle(ze_device_handle_t handle)
     return -1;
 }
 
-/* Returns the PCI address of a device. A sub-device has the address of its
- * device. */
+/* A sub-device has the PCI address of its device, but another `part`. */
 int ze_pci_address(int device, accel_pci_t *pci)
 {
     ze_pci_ext_properties_t properties = {
@@ -207,9 +212,9 @@ int ze_pci_address(int device, accel_pci_t *pci)
 
 /* ---------------------------------------------------------------- start -- */
 
-/* Checks whether a device can exist: drivers need one of these device nodes of
- * the kernel, except drivers that a variable names. The loader is not opened
- * before a device is used. */
+/* Checks whether a device can exist, without opening the loader. Drivers need
+ * one of these device nodes of the kernel, except those that the environment
+ * variable ZE_ENABLE_ALT_DRIVERS names. */
 ucs_status_t ze_load(const char **reason)
 {
     if ((access("/dev/dri", F_OK) == 0) || (access("/dev/dxg", F_OK) == 0) ||
@@ -329,13 +334,13 @@ int ze_retain(int device, void **context_p)
     return result;
 }
 
-/* Does nothing: the driver's context is shared by its devices, and ze_finish()
+/* Does nothing: all devices of a driver share the context, and ze_finish()
  * destroys it. */
 void ze_release(int device, void *context)
 {
 }
 
-/* Does nothing: threads have no current context. */
+/* Does nothing: in Level Zero, threads have no current context. */
 int ze_enter(void *context, accel_scope_t *scope)
 {
     return UCS_OK;

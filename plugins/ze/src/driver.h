@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The drivers that the loader has found, and their devices. A sub-device is a
- * device as well. This plugin numbers the devices: each device, then its
- * sub-devices.
+ * The drivers that the Level Zero loader has found, and their devices. This
+ * plugin treats a sub-device as a device, too. The ordinals of the devices
+ * begin with 0; the sub-devices of a device follow the device.
  *
- * The functions below are those of the table accel_driver (<ucx/accel.h>), by
- * file.
+ * Most functions below are those of the table accel_driver, by file.
+ * <ucx/accel.h> describes them at the slots with the same names.
  */
 #ifndef ZE_DRIVER_H
 #define ZE_DRIVER_H
@@ -14,28 +14,28 @@
 
 #include <ucx/accel.h>
 
-enum { ZE_MAX_DRIVERS = 4 };
+enum { ZE_MAX_DRIVERS = 4 }; /**< Further drivers are not used */
 
 typedef struct ze_device {
     ze_device_handle_t handle;
-    int driver;    /**< Index of its driver */
-    unsigned part; /**< 0: the whole device; otherwise 1 + the number of the
+    int driver;    /**< Index of the device's driver; see ze_num_drivers() */
+    unsigned part; /**< 0: a whole device; otherwise 1 + the number of the
                     *   sub-device */
 } ze_device_t;
 
-/** Returns a device by its ordinal. */
+/** Returns the device with this ordinal. */
 const ze_device_t *ze_device(int device);
 
 /** Returns the ordinal of a device; -1 if the handle belongs to none of the
  *  devices. */
 int ze_device_by_handle(ze_device_handle_t handle);
 
-/** Returns the context of a driver, which is used for all devices of the
- * driver. It is created at its first use and destroyed by ze_finish(). Any
- * thread may call it. */
+/** Stores the plugin's context of a driver, which serves all devices of the
+ * driver. The first call creates the context, ze_finish() destroys it. Any
+ * thread may call this function. */
 ze_result_t ze_context(int driver, ze_context_handle_t *context_p);
 
-/** Returns the number of drivers that have devices; 0 until they are
+/** Returns the number of drivers that have devices; 0 until the drivers are
  *  started. */
 int ze_num_drivers(void);
 
@@ -80,7 +80,8 @@ int ze_queue_query(accel_queue_t *queue);
 
 /* --------------------------------------------------------------- ipc.c -- */
 
-/** The kind of keys: a handle that begins with a descriptor. */
+/** The only value of accel_key_t.kind: the key's `handle` is a Level Zero
+ * handle, which begins with a file descriptor (ipc.c). */
 enum { ZE_KEY_HANDLE = 1, ZE_NUM_KEY_KINDS = ZE_KEY_HANDLE };
 
 int ze_export_memory(const accel_allocation_t *allocation, accel_key_t *key);

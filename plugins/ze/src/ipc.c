@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory between processes: the driver's handle, whose first bytes are a
- * descriptor. The importing process replaces the descriptor by its own
- * duplicate, as programs on Level Zero do. The last bytes of the handle, which
- * drivers do not use, contain the secret of the key.
+ * Memory between processes. A handle of Level Zero begins with a file
+ * descriptor of the exporting process. The importing process replaces it in the
+ * handle by a duplicate of its own, as is usual with Level Zero. The last bytes
+ * of the handle, which drivers do not use, contain random bytes
+ * (accel_secret()), so that nobody can guess a key.
  */
 #include "driver.h"
 
@@ -16,6 +17,7 @@ enum { SECRET_AT = ACCEL_HANDLE_SIZE - ACCEL_SECRET_SIZE };
 _Static_assert(sizeof(ze_ipc_mem_handle_t) == ACCEL_HANDLE_SIZE,
                "the handle fits a key");
 
+/* Returns whether the driver has left the last bytes of the handle unused. */
 static int has_space(const ze_ipc_mem_handle_t *handle)
 {
     static const char empty[ACCEL_SECRET_SIZE];
@@ -40,7 +42,8 @@ int ze_export_memory(const accel_allocation_t *allocation, accel_key_t *key)
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
-    /* The driver does not close its descriptor before the memory is freed */
+    /* The driver keeps its descriptor until the memory is freed. The key gets a
+     * duplicate, which the library closes when it drops the export. */
     memcpy(&fd, handle.data, sizeof(fd));
     fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if ((fd < 0) || !has_space(&handle) ||

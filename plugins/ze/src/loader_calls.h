@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The functions of the loader that are used. No include guard: the file is
- * included with different definitions of ZE_CALL(name).
+ * The functions of the Level Zero loader that the plugin calls. No include
+ * guard: the file is included several times, with different definitions of the
+ * macro ZE_CALL.
  */
 ZE_CALL(zeCommandListAppendBarrier)
 ZE_CALL(zeCommandListAppendMemoryCopy)

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory: what an address belongs to, and allocation.
+ * Memory: what an address belongs to, export as dmabuf, and allocation.
  *
- * Addresses are looked up in the plugin's context, which is not that of the
- * program. The specification permits a driver to report memory of another
- * context as unknown; Intel's driver finds the allocations of all contexts.
+ * Addresses are looked up in the plugin's own context, not in the program's.
+ * The specification permits a driver to report memory of another context as
+ * unknown, but Intel's driver finds the allocations of all contexts.
  */
 #include "driver.h"
 
 #include <fcntl.h>
 #include <string.h>
 
-/* Queries all drivers. ZE_MEMORY_TYPE_UNKNOWN: no driver has memory at the
- * address. *context_p receives the context of the driver that has it. */
+/* Asks the drivers one by one for the memory at an address. Stores its
+ * properties, its device (-1: none) and the context of its driver.
+ * properties->type is ZE_MEMORY_TYPE_UNKNOWN if no driver knows the address. */
 static ze_result_t look_up(const void *address,
                            ze_memory_allocation_properties_t *properties,
                            int *device_p, ze_context_handle_t *context_p)
@@ -56,8 +57,7 @@ static accel_kind_t kind_of(ze_memory_type_t type)
     }
 }
 
-/* Finds the memory at an address. Shared memory may belong to no device; then
- * the first device copies it. */
+/* Shared memory may belong to no device. Device 0 is then used for copies. */
 int ze_find(const void *address, accel_memory_t *memory)
 {
     ze_memory_allocation_properties_t properties;
@@ -107,8 +107,8 @@ int ze_describe(uint64_t address, accel_allocation_t *allocation)
     return result;
 }
 
-/* Exports a duplicate of the descriptor that the driver has of the allocation.
- * The driver keeps its own descriptor. */
+/* Exports a duplicate of the driver's descriptor of the allocation, because the
+ * driver keeps its own descriptor. */
 int ze_export_dmabuf(int device, uint64_t start, size_t length, int *fd_p,
                      uint64_t *offset_p)
 {
@@ -138,7 +138,8 @@ int ze_export_dmabuf(int device, uint64_t start, size_t length, int *fd_p,
     if (result != ZE_RESULT_SUCCESS) {
         return result;
     }
-    /* A driver that does not support the extension leaves -1 */
+    /* If the driver does not support the export, exported.fd is still -1 and
+     * fcntl() fails. */
     *fd_p     = fcntl(exported.fd, F_DUPFD_CLOEXEC, 0);
     *offset_p = start - (uintptr_t)base;
     return (*fd_p < 0) ? UCS_ERR_UNSUPPORTED : ZE_RESULT_SUCCESS;
@@ -206,8 +207,8 @@ int ze_deallocate(uint64_t address)
                                            ze.zeMemFree(context, pointer);
 }
 
-/* Allocates host memory by the driver, because devices cannot access other host
- * memory. It stays valid when a device is lost. */
+/* The driver allocates this host memory, because devices cannot access other
+ * host memory. The memory stays valid when a device is lost. */
 void *ze_staging_new(int device, size_t length)
 {
     void *memory = NULL;

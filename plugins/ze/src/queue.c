@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Queues: immediate command lists. The commands of a list are unordered, so a
- * barrier precedes the command that writes the flag.
+ * Queues (accel_queue_t): immediate command lists. The commands of a list are
+ * not ordered, so a barrier precedes the command that writes the flag.
  */
 #include "driver.h"
 
@@ -12,16 +12,17 @@ enum { MAX_GROUPS = 16 };
 struct accel_queue {
     ze_device_handle_t device;
     ze_command_list_handle_t list;
-    uint32_t *flag;
-    int is_unsignalled; /* The last call of ze_queue_signal() failed */
-    /* Event that signals that all commands have completed */
+    uint32_t *flag;     /* Word that ze_queue_signal() writes */
+    int is_unsignalled; /* The last call of ze_queue_signal() has failed */
+    /* Event that ze_queue_close() waits for: all commands have completed. The
+     * pool contains only this event */
     ze_event_pool_handle_t pool;
     ze_event_handle_t end;
 };
 
-/* Selects a group of hardware queues. A group that can only copy is preferred,
- * because it does not delay the program's kernels. The group must be able to
- * write the flag. */
+/* Returns the index of a group of hardware queues. A group that can copy but
+ * not compute is preferred, because it does not delay the program's kernels.
+ * The group must support a fill of 4 bytes, which writes the flag. */
 static uint32_t choose_group(ze_device_handle_t device)
 {
     ze_command_queue_group_properties_t groups[MAX_GROUPS] = {0};
@@ -137,8 +138,8 @@ int ze_queue_copy(accel_queue_t *queue, uint64_t to, uint64_t from,
                                             NULL, 0, NULL);
 }
 
-/* Writes the flag after all previous commands. A later signal has its own
- * barrier, so values are written in order. */
+/* The barrier makes the device write the flag after all previous commands,
+ * including the previous write of the flag. */
 int ze_queue_signal(accel_queue_t *queue, uint32_t value)
 {
     ze_result_t result;
@@ -153,9 +154,9 @@ int ze_queue_signal(accel_queue_t *queue, uint32_t value)
     return result;
 }
 
-/* Checks for a failure. Whether the commands are complete is not queried,
- * because the flag shows it. After a failed signal it returns UCS_OK, so that
- * the caller signals again. */
+/* Checks only for a failure of the device, because the flag shows whether the
+ * commands are complete: returns ACCEL_BUSY if there is none. After a failed
+ * ze_queue_signal() returns UCS_OK, so that the caller signals again. */
 int ze_queue_query(accel_queue_t *queue)
 {
     ze_result_t result = ze.zeDeviceGetStatus(queue->device);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The interface of accel_copy and its endpoints, which are connected to the
- * process itself. It is a copier: it copies between host and device memory of
- * the process (see ucx_transport in <ucx/transport.h>).
+ * The interface of the copy transport and its endpoints, which are connected to
+ * the interface itself. The transport is a copier: it copies between host and
+ * device memory of the process (see ucx_transport in <ucx/transport.h>).
  */
 #include "copy.h"
 #include "ipc.h"
@@ -60,7 +60,8 @@ void accel_poll_stop(accel_copy_iface_t *iface)
     }
 }
 
-/* Called by the worker's thread. */
+/* Starts or stops polling after a change of the progress flags. Called by the
+ * worker's thread. */
 static void update_polling(void *arg)
 {
     accel_copy_iface_t *iface = arg;
@@ -75,8 +76,9 @@ static void update_polling(void *arg)
     }
 }
 
-/* Applies new progress flags. With UCT_PROGRESS_THREAD_SAFE the caller may be
- * another thread than the worker's. */
+/* Applies new progress flags. With UCT_PROGRESS_THREAD_SAFE, the caller may be
+ * another thread than the worker's, so the worker's next progress applies
+ * them. */
 static void progress_changed(accel_copy_iface_t *iface, unsigned flags)
 {
     const ucx_host_t *host = iface->host;
@@ -242,8 +244,8 @@ static ucs_status_t ep_create(uct_iface_h iface, const uct_ep_params_t *params,
     return UCS_OK;
 }
 
-/* Destroys an endpoint. Its accepted operations still complete, because they do
- * not use the endpoint. */
+/* Operations in flight of the endpoint still complete, because they do not
+ * access it. */
 static void ep_destroy(uct_ep_h ep)
 {
     free(ep);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lanes: a device's queue, its pinned memory, and the word that the queue
- * writes.
+ * Lanes (accel_lane_t in copy.h): a device's queue, its pinned memory, and the
+ * flag that the queue writes.
  */
 #include "copy.h"
 
@@ -9,8 +9,8 @@
 
 #define COPY_NAME accel_driver.names.copy_transport
 
-/* Layout of a lane's memory: large bounce buffers, small bounce buffers, the
- * buffer for short copies, a page for the flag. */
+/* Layout of a lane's memory, as offsets in bytes: large bounce buffers, small
+ * bounce buffers, the buffer for short operations, a page for the flag. */
 enum {
     SMALL_AT  = ACCEL_BOUNCES * ACCEL_BOUNCE_SIZE,
     SHORT_AT  = SMALL_AT + ACCEL_SMALL_BOUNCES * ACCEL_SMALL_BOUNCE,
@@ -153,6 +153,7 @@ int accel_lane_copy(accel_lane_t *lane, uint64_t to, uint64_t from,
     return result;
 }
 
+/* Returns the ticket of the last issued step; gathered steps are later. */
 static uint32_t issued_ticket(const accel_lane_t *lane)
 {
     return lane->ticket - lane->gathered.count;
@@ -190,7 +191,8 @@ int accel_lane_gather(accel_lane_t *lane, uint64_t to, uint64_t from,
     return UCS_OK;
 }
 
-/* Issues the gathered copies one by one. */
+/* Issues the gathered copies one by one. Stores errors in the status of their
+ * operations. */
 static void issue_each(accel_lane_t *lane)
 {
     const accel_batch_t *batch = &lane->gathered;
@@ -220,7 +222,7 @@ void accel_lane_issue_gathered(accel_lane_t *lane)
         issue_each(lane);
     }
     lane->gathered.count = 0;
-    /* If this fails, accel_lane_check() repeats it */
+    /* If this fails, accel_lane_check() signals again. */
     (void)accel_lane_signal(lane);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The operations (accel_op_t) of the copy and IPC transports: their list, and
- * their division into steps (copy.h). Hot path: no allocation and no lock; two
- * driver calls for each copy, in addition to those that query the kind of
- * memory.
+ * their division into steps (copy.h). Hot path: no allocation and no lock. An
+ * operation with one step takes two driver calls (queue_copy and queue_signal),
+ * in addition to those that enter the context and find the kind of memory.
  */
 #include "copy.h"
 
@@ -76,8 +76,7 @@ static size_t step_length(const accel_op_t *op)
                left;
 }
 
-/* Issues or gathers one step. The caller has checked that the ring and buffers
- * have space. */
+/* Issues or gathers one step. The caller has checked has_space(). */
 static int issue_step(accel_op_t *op, size_t length, int is_gathered)
 {
     accel_lane_t *lane   = op->lane;
@@ -165,6 +164,8 @@ static int advance(accel_op_t *op, size_t length)
     return result;
 }
 
+/* Returns whether the lane has a free entry of `steps`, and a bounce buffer if
+ * the next step needs one. */
 static int has_space(const accel_op_t *op)
 {
     const accel_lane_t *lane = op->lane;

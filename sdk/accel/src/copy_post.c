@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* put_zcopy and get_zcopy of the copy transports, between host and device
- * memory or within device memory: select a queue and start the copy. Hot
- * path. */
+/* put_zcopy and get_zcopy of the copy transport, and their common part with the
+ * IPC transport: select a lane (copy.h) and start the copy. Hot path. */
 #include "copy.h"
 
 #include <string.h>
@@ -75,8 +74,9 @@ size_t accel_copy_skip_empty(const uct_iov_t **iov_p, size_t iovcnt)
     return iovcnt;
 }
 
-/* Copies by the processor if that is possible. It is not while copies are in
- * flight, because they may access the same memory. */
+/* Lets the processor copy if that is possible and fast. Does not do so while
+ * copies are in flight, because they may access the same memory. Returns
+ * whether it has copied. */
 static int touch(const accel_copy_iface_t *iface, const uct_iov_t *iov,
                  size_t iovcnt, accel_kind_t here, const accel_target_t *target,
                  int is_put)
@@ -87,8 +87,8 @@ static int touch(const accel_copy_iface_t *iface, const uct_iov_t *iov,
                             &target->memory, iov->length, is_put);
 }
 
-/* Issues the first steps of an operation. The lane's context is current; this
- * function leaves it. */
+/* Issues the first steps of an operation. The caller has entered the lane's
+ * context; this function leaves it. */
 static ucs_status_t issue(accel_copy_iface_t *iface, accel_op_t *op,
                           accel_scope_t *scope)
 {
@@ -153,7 +153,8 @@ ucs_status_t accel_copy_post(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
         return accel_status(result);
     }
     if ((target->mapping != NULL) && (lane->num_opens != num_opens)) {
-        /* The mapping may be lost together with the context */
+        /* accel_lane_start() has opened the lane again after a reset of the
+         * device, which may have closed the mapping. */
         accel_driver.leave(&scope);
         return UCS_ERR_IO_ERROR;
     }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Progress of the copy and IPC transports: completes operations, handles the
- * failure of a lane (copy.h), flushes. Hot path: polls a word in memory, and
- * queries the driver only rarely.
+ * Progress of the copy and IPC transports: completes operations and flushes,
+ * and handles the failure of a lane (copy.h). Hot path: polls the lane's flag,
+ * a word in memory, and queries the driver only rarely.
  */
 #include "copy.h"
 
 #include <string.h>
 
+/* Ends the oldest step of a lane. With `is_good`, the step is complete: copies
+ * the data from its bounce buffer, if necessary. */
 static void step_over(accel_lane_t *lane, int is_good)
 {
     accel_step_t *step = &lane->steps[lane->head % ACCEL_MAX_STEPS];
@@ -22,7 +24,8 @@ static void step_over(accel_lane_t *lane, int is_good)
     --step->op->steps;
 }
 
-/* Completes all steps of a lane with an error. */
+/* Ends all steps and operations of a lane with an error, and closes the
+ * lane. */
 static void lane_failed(accel_copy_iface_t *iface, accel_lane_t *lane,
                         int result)
 {
@@ -61,8 +64,8 @@ int accel_lane_start(accel_copy_iface_t *iface, accel_lane_t *lane,
     return result;
 }
 
-/* Issues the gathered copies of a lane. Called when all issued copies of the
- * lane are complete: until then, more copies are gathered. */
+/* Issues the gathered copies of a lane. Called only when all issued copies of
+ * the lane are complete, so that more copies can be gathered until then. */
 static void issue_gathered(accel_copy_iface_t *iface, accel_lane_t *lane)
 {
     accel_scope_t scope;
@@ -105,7 +108,8 @@ static unsigned lane_progress(accel_copy_iface_t *iface, accel_lane_t *lane)
     return count;
 }
 
-/* Continues operations that wait for space, oldest first. */
+/* Issues further steps of the operations that wait for space in their lane,
+ * oldest operation first. */
 static void issue_waiting(accel_copy_iface_t *iface)
 {
     accel_scope_t scope;
@@ -130,9 +134,10 @@ static void issue_waiting(accel_copy_iface_t *iface)
     }
 }
 
-/* A flush is complete when it is the oldest operation. Callbacks may post
- * operations and destroy endpoints, so the scan restarts after each
- * callback. */
+/* Completes the operations whose steps have all ended. A flush is complete when
+ * it is the oldest operation. Completions of the user may start operations and
+ * destroy endpoints, so the search starts again after each of them. Returns the
+ * number of completed operations. */
 static unsigned complete_ops(accel_copy_iface_t *iface)
 {
     unsigned count = 0;

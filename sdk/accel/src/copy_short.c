@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Short operations of accel_copy: complete when they return.
+ * Short operations of the copy transport. They are complete when they return.
  */
 #include "copy.h"
 
 #include <string.h>
 
-/* Waits for the last ticket. Progress completes the earlier copies. */
+/* Waits until the queue has written the ticket of the last copy. Earlier
+ * operations are complete then, too, but only progress ends them. */
 static int wait_for_last(accel_lane_t *lane)
 {
     uint32_t ticket = lane->ticket;
@@ -35,11 +36,11 @@ int accel_copy_touch(void *buffer, void *remote, const accel_memory_t *memory,
     return 1;
 }
 
-/* Copies on the lane's queue and waits for the queue: a blocking driver call
- * would also wait for the program's work in its default queue. `buffer` is the
- * caller's memory, which the processor can access. The driver is not queried
- * about `buffer`, because the data is copied through the lane's own pinned
- * memory. */
+/* Copies on the lane's queue and waits for the queue. A blocking copy of the
+ * driver is not used, because it would also wait for the program's work in the
+ * default queue. `buffer` is host memory. The data is copied through the lane's
+ * own pinned memory, so the driver is not queried about the kind of
+ * `buffer`. */
 static ucs_status_t copy_short(accel_copy_iface_t *iface, void *buffer,
                                uint64_t address, uct_rkey_t rkey, size_t length,
                                int is_put)

@@ -9,8 +9,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Numbers of the system calls for C libraries that do not define them; equal on
- * all processors. */
+/* Numbers of the system calls, for C libraries that do not define them. They
+ * are the same on all processor architectures. */
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
 #endif
@@ -19,30 +19,30 @@
 #endif
 
 enum {
-    /** Milliseconds to wait for space in the exporter's queue, and again for
-     * its answer. The wait ends when the process exits; it may be long on an
-     * oversubscribed host. */
+    /** Maximum milliseconds to wait for space in the queue of the exporter's
+     * socket, and again for the exporter's answer. Both waits end early when
+     * the exporter exits. They may be long on an oversubscribed host. */
     ANSWER_LIMIT = 10000,
-    /** Maximum number of sockets for which it is recorded whether they
-     *  answer */
+    /** Number of entries of `known` */
     MAX_SOCKETS  = 32,
 };
 
+/* A socket that was tried. */
 typedef struct {
-    accel_process_t owner;
-    unsigned number;
-    int is_good; /* The owner of the socket has answered */
+    accel_process_t owner; /* The process that the key states */
+    unsigned number; /* Number in the socket's name (accel_key_t.socket) */
+    int is_good;     /* The owner has answered on the socket */
 } known_socket_t;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static known_socket_t known[MAX_SOCKETS];
-static unsigned num_known; /* Number of sockets ever added; the oldest are
-                            * replaced */
+static unsigned num_known; /* Number of sockets ever added; a new entry of
+                            * `known` replaces the oldest */
 
 /* ---------------------------------------------------------- pidfd_getfd -- */
 
-/* Duplicates a descriptor of another process. Returns -1 and sets errno on
- * failure. EPERM: the kernel does not permit it (see
+/* Duplicates a descriptor of another process by pidfd_getfd(2). Returns -1 and
+ * sets errno on failure. EPERM: the kernel does not permit it (see
  * PTRACE_MODE_ATTACH_REALCREDS in ptrace(2)). */
 static int duplicate(pid_t pid, int fd)
 {
@@ -59,8 +59,9 @@ static int duplicate(pid_t pid, int fd)
     return copy;
 }
 
-/* Returns whether the kernel permits duplication. It checks the permission
- * before the descriptor, so an invalid descriptor is sufficient. */
+/* Returns whether the kernel permits to duplicate descriptors of a process. The
+ * kernel checks the permission before the descriptor, so an attempt with an
+ * invalid descriptor shows this. */
 static int is_permitted(pid_t pid)
 {
     int copy = duplicate(pid, -1);
@@ -74,7 +75,8 @@ static int is_permitted(pid_t pid)
 
 /* ------------------------------------------------------------ the socket -- */
 
-/* Waits for `events` on the socket or for the exit of the process. */
+/* Waits for `events` on the socket, or for the exit of the process with this
+ * pidfd. Returns whether the events have occurred. */
 static int wait_for(int sock, short events, int process)
 {
     struct pollfd fds[] = {
@@ -104,9 +106,9 @@ static int send_request(int sock, const accel_key_t *key, int process)
     return 1;
 }
 
-/* Returns the descriptor in the answer. A descriptor from another process than
- * the owner is closed. *is_good_p is set to 1 if the owner has answered, to 0
- * if another process has. */
+/* Returns the descriptor in the answer, or -1. Sets *is_good_p to 1 if the
+ * owner has sent the answer, to 0 if another process has. In the latter case,
+ * closes the descriptor. */
 static int receive_answer(int sock, const accel_process_t *owner,
                           int *is_good_p)
 {
@@ -149,6 +151,8 @@ static int receive_answer(int sock, const accel_process_t *owner,
     return fd;
 }
 
+/* Requests the key's descriptor on the socket of the key's owner. Returns the
+ * duplicate, or -1. */
 static int request(const accel_key_t *key, int *is_good_p)
 {
     const struct sockaddr_un unnamed = {.sun_family = AF_UNIX};
@@ -187,7 +191,8 @@ int accel_descriptor_get(const accel_key_t *key)
     return ((fd >= 0) || (key->socket == 0)) ? fd : request(key, &is_good);
 }
 
-/* Called with the lock held. */
+/* Returns the entry of the key's socket in `known`, or NULL. Called with the
+ * lock held. */
 static const known_socket_t *find_known(const accel_key_t *key)
 {
     unsigned i;
@@ -201,8 +206,9 @@ static const known_socket_t *find_known(const accel_key_t *key)
     return NULL;
 }
 
-/* Returns whether the socket answers. Each large message carries a key, so the
- * socket is tried only once. */
+/* Returns whether the key's owner answers on its socket. The first call for a
+ * socket requests the key's descriptor and returns whether it arrived. Later
+ * calls send no request, because a key arrives with each large message. */
 static int socket_is_good(const accel_key_t *key)
 {
     const known_socket_t *found;

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Maximum number of exports that are kept without a registration. */
+/* Maximum number of exports that are kept although no registration uses
+ * them. */
 enum { MAX_IDLE = 64 };
 
 /* Returns whether the allocation is device memory and contains the whole
@@ -71,6 +72,7 @@ static void drop(accel_export_t **link)
     free(export);
 }
 
+/* Returns whether the exported memory is still allocated. */
 static int is_current(const accel_export_t *export)
 {
     accel_allocation_t memory;
@@ -79,8 +81,8 @@ static int is_current(const accel_export_t *export)
            (memory.start == export->key.start) && (memory.id == export->key.id);
 }
 
-/* Drops exports without registrations: those whose memory was freed and, beyond
- * a maximum number, the least recently used. */
+/* Of the exports that no registration uses, drops those whose memory was freed,
+ * and the least recently used ones beyond MAX_IDLE. */
 static void tidy(accel_md_t *md)
 {
     accel_export_t **link = &md->exports;
@@ -96,8 +98,8 @@ static void tidy(accel_md_t *md)
     }
 }
 
-/* Removes the export of this allocation from the list and returns it, NULL if
- * there is none. */
+/* Removes the export of this allocation from the list and returns the export,
+ * or NULL if there is none. */
 static accel_export_t *take(accel_md_t *md, const accel_allocation_t *memory)
 {
     accel_export_t **link = &md->exports;

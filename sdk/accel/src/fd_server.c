@@ -21,8 +21,9 @@ typedef union {
 
 /* ------------------------------------------------------------- answering -- */
 
-/* Returns whether the sender runs as the same user. `control` has no space for
- * a descriptor, so the kernel drops one that the sender attaches. */
+/* Returns whether the sender of a request runs as the user of this process. The
+ * control buffer of the message has no space for descriptors, so the kernel
+ * drops any descriptor that the sender attaches. */
 static int is_of_own_user(struct msghdr *msg)
 {
     const struct cmsghdr *header = CMSG_FIRSTHDR(msg);
@@ -37,9 +38,9 @@ static int is_of_own_user(struct msghdr *msg)
     return peer.uid == getuid();
 }
 
-/* Sends an answer without waiting. If the queue of the importer's socket is
- * full, the answer is lost. A correct importer opens a socket for one request,
- * so that its queue is empty. */
+/* Sends an answer, with the descriptor unless `fd` is -1, and does not wait. If
+ * the queue of the importer's socket is full, the answer is lost. This does not
+ * happen to correct importers, which open a new socket for each request. */
 static void answer(int sock, void *address, socklen_t length, int fd)
 {
     descriptor_t control = {{0}};
@@ -126,8 +127,8 @@ void accel_fd_server_cleanup(accel_fd_server_t *server)
     pthread_mutex_destroy(&server->lock);
 }
 
-/* Makes the kernel select a name: it does this for an address without a
- * name. */
+/* Binds the socket to an address without a name, for which the kernel selects a
+ * name. Returns -1 on failure. */
 static int bind_to_new_name(int fd, unsigned *number_p)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -142,7 +143,7 @@ static int bind_to_new_name(int fd, unsigned *number_p)
     return 0;
 }
 
-/* Opens the socket, but not in a set-user-id program: its memory must not be
+/* Opens the socket, except in a set-user-id program, whose memory must not be
  * accessible to other processes of the user. */
 static void open_socket(accel_fd_server_t *server)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The interface of IPC and its endpoints. The number after each name is the
- * length in bytes.
+ * The interface of the IPC transport and its endpoints. The wire format of the
+ * addresses, little-endian; the number after each name is the length in bytes:
  *
  *   device address: | machine 8 | inode of the PID namespace 8 |
  *   address:        | process id 4 | 0 4 | token of the process 8 |
@@ -51,6 +51,8 @@ const ucx_config_table_t accel_ipc_config = {
 
 /* ------------------------------------------------------------- interface -- */
 
+/* The callback accel_copy_iface_t.lost: removes the mappings that the reset of
+ * the device's context has closed. */
 static void context_lost(accel_copy_iface_t *iface, int device)
 {
     accel_mappings_lost(&((accel_ipc_iface_t *)iface)->mappings, device);
@@ -134,8 +136,8 @@ static ucs_status_t iface_query(uct_iface_h iface, ucx_iface_attr_t *attr)
     return UCS_OK;
 }
 
-/* Sets the bandwidth for host memory: iface_query() returns that of copies
- * within a device. */
+/* Sets the bandwidth for host memory, because iface_query() returns the
+ * bandwidth within a device. */
 static ucs_status_t estimate(uct_iface_h iface, ucx_perf_t *perf)
 {
     if (perf->local_mem_type == UCS_MEMORY_TYPE_HOST) {
@@ -144,8 +146,8 @@ static ucs_status_t estimate(uct_iface_h iface, ucx_perf_t *perf)
     return UCS_OK;
 }
 
-/* Returns a descriptor that is never readable: with copies in flight, arming
- * returns UCS_ERR_BUSY. */
+/* The descriptor is never readable. While copies are in flight, event_arm()
+ * returns UCS_ERR_BUSY, so that the user polls instead of sleeping. */
 static ucs_status_t event_fd_get(uct_iface_h iface, int *fd_p)
 {
     *fd_p = ((accel_ipc_iface_t *)iface)->event_fd;
@@ -279,8 +281,8 @@ static int has_ep_to(const accel_ipc_iface_t *iface,
     return 0;
 }
 
-/* Destroys an endpoint. Its copies in flight still complete: they use memory
- * that the caller may not release before. */
+/* Copies in flight of the endpoint still complete: the mapping is closed after
+ * them. With the last endpoint to a process, all its mappings are closed. */
 static void ep_destroy(uct_ep_h super)
 {
     accel_ipc_iface_t *iface = (accel_ipc_iface_t *)super->iface;
@@ -310,8 +312,9 @@ static size_t total_length(const uct_iov_t *iov, size_t iovcnt)
     return total;
 }
 
-/* Determines where the memory of a key is in this process: maps it, unless the
- * owner of the key is this process. */
+/* Determines where the memory of a key is in this process, and maps the memory
+ * unless this process itself owns it. `address` is the address in the owner's
+ * process. */
 static ucs_status_t find_target(accel_ipc_iface_t *iface,
                                 const accel_key_t *key, uint64_t address,
                                 size_t length, accel_target_t *target)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The memory domain of IPC: registering memory exports it, and the key
- * describes how other processes open it. Registering fails for memory that
- * cannot be exported, so that the core copies its data through host memory.
+ * The memory domain of the IPC transport. Registering memory exports it, and
+ * the remote key describes how other processes open it. Registering fails for
+ * memory that cannot be exported. The core then transfers the data through host
+ * memory.
  */
 #include "descriptor.h"
 #include "ipc.h"
@@ -71,8 +72,8 @@ static ucs_status_t mem_dereg(uct_md_h super, uct_mem_h memh,
     return UCS_OK;
 }
 
-/* Packs the key of the whole allocation, even if the range is only a part of
- * it. */
+/* Packs the key of the whole allocation, even if the registered range is only a
+ * part of the allocation. */
 static ucs_status_t mkey_pack(uct_md_h md, uct_mem_h memh, void *address,
                               size_t length, unsigned flags, void *buffer)
 {
@@ -105,15 +106,17 @@ static const ucx_md_ops_t md_ops = {
 
 /* ---------------------------------------------------------- remote keys -- */
 
+/* Returns whether this process can get the descriptor of the key, if the key
+ * has one. */
 static int can_open(const accel_key_t *key)
 {
     return (key->fd < 0) || (key->owner.pid == getpid()) ||
            accel_descriptor_is_available(key);
 }
 
-/* Unpacks a key. It does not start the driver, which would take 0.4 s: if the
- * process has not started it, unpacking fails and the data goes through host
- * memory. */
+/* Unpacks a key. Does not start the driver, because this would take 0.4 s: if
+ * the driver is not started, unpacking fails, and the core transfers the data
+ * through host memory. */
 static ucs_status_t rkey_unpack(const ucx_component_t *component,
                                 const void *buffer, size_t length,
                                 ucs_sys_device_t sys_dev, uct_rkey_t *rkey_p,

@@ -10,9 +10,9 @@
 
 /* ----------------------------------------------------- opening, closing -- */
 
-/* Returns whether the opened memory is as long as the key states. The length
- * comes from the peer, and a copy beyond the end of the memory would make the
- * context unusable. */
+/* Returns whether the opened memory is as long as the key states. The length in
+ * the key is untrusted input from the peer, and a copy beyond the end of the
+ * memory would make the device's context unusable. */
 static int is_as_long(const accel_mapping_t *mapping)
 {
     const uint64_t address = mapping->opened.address;
@@ -72,7 +72,7 @@ static void close_mapping(accel_mapping_t *mapping)
 {
     accel_scope_t scope;
 
-    /* A failed context has closed the memory */
+    /* With `is_lost`, the reset of the context has closed the memory. */
     if (!mapping->is_lost &&
         (accel_md_enter(mapping->list->md, mapping->opened.device, &scope) ==
          UCS_OK)) {
@@ -89,8 +89,8 @@ static int has_kind(const accel_mapping_t *mapping, unsigned kinds)
 
 /* ------------------------------------------------------------- the list -- */
 
-/* Removes *link from the list. The mapping is closed when no operation uses
- * it. */
+/* Removes the mapping *link from the list. Closes the mapping if no operation
+ * uses it; otherwise accel_mapping_put() closes it after the last operation. */
 static void drop(accel_mappings_t *mappings, accel_mapping_t **link)
 {
     accel_mapping_t *mapping = *link;
@@ -121,6 +121,8 @@ void accel_mapping_put(accel_mapping_t *mapping)
     }
 }
 
+/* Returns whether the mapping is that of this key. The caller has compared the
+ * owners. */
 static int is_of(const accel_mapping_t *mapping, const accel_key_t *key)
 {
     return (mapping->key.kind == key->kind) && (mapping->key.id == key->id) &&
@@ -135,9 +137,9 @@ static int overlaps(const accel_mapping_t *mapping, const accel_key_t *key)
            (key->start < mapping->key.start + mapping->key.length);
 }
 
-/* Finds the mapping and moves it to the front. Drops mappings of other
- * allocations at these addresses, because the owner has freed those
- * allocations. */
+/* Returns the mapping of a key and moves it to the start of the list, or
+ * returns NULL. Drops mappings of other allocations of the same owner at these
+ * addresses, because the owner has freed those allocations. */
 static accel_mapping_t *find(accel_mappings_t *mappings, const accel_key_t *key)
 {
     accel_mapping_t **link = &mappings->first;
@@ -159,7 +161,8 @@ static accel_mapping_t *find(accel_mappings_t *mappings, const accel_key_t *key)
     return NULL;
 }
 
-/* Drops the least recently used mappings. */
+/* Drops the least recently used mappings beyond the maximum number. At least
+ * the first one stays, because the caller is about to use it. */
 static void limit(accel_mappings_t *mappings)
 {
     unsigned keep          = (mappings->max > 0) ? mappings->max : 1;

@@ -33,8 +33,9 @@ ucs_status_t accel_md_resources(const ucx_component_t *component,
     uct_md_resource_desc_t *md;
     const char *reason;
 
-    /* Whether there is a device is known only when the driver is started, which
-     * takes too long for a program without device memory. */
+    /* Lists a domain even if there may be no device: only the started driver
+     * knows its devices, and starting takes too long for a program without
+     * device memory. */
     *mds_p = NULL;
     *num_p = 0;
     if (accel_driver.load(&reason) != UCS_OK) {
@@ -63,7 +64,7 @@ ucs_status_t accel_inspect(const ucx_component_t *component, char *reason,
     if (accel_driver.start(&text) != UCS_OK) {
         snprintf(reason, reason_size, "%s", text);
     }
-    /* One usable device is enough */
+    /* One usable device is enough. */
     for (i = 0; (i < accel_driver.num_devices()) && (status != UCS_OK); ++i) {
         status = accel_driver.check_device(i, reason, reason_size);
     }
@@ -225,10 +226,10 @@ static int is_within(const accel_memory_t *memory, const void *address,
            (length <= memory->length - offset);
 }
 
-/* Exports the pages of the range as a dmabuf. Stores its descriptor, which the
- * caller owns, and the offset of `address` in the dmabuf. The descriptor stays
- * -1 if the range is not within the allocation or if there is no dmabuf for
- * it. */
+/* Exports the pages of the range as a dmabuf. Stores the dmabuf's descriptor,
+ * which the caller owns, and the offset of `address` in the dmabuf. Does not
+ * change *attr (attr->dmabuf_fd is -1) if the range is not within one
+ * allocation, or if the driver cannot export it. */
 static void export_dmabuf(accel_md_t *md, const void *address, size_t length,
                           const accel_memory_t *memory, ucx_mem_attr_t *attr)
 {

@@ -6,8 +6,8 @@
 
 /* ---------------------------------------------------------- allocation -- */
 
-/* Selects the requested device; otherwise the calling thread's device, or the
- * first. */
+/* Returns the device that is the system device `sys_dev`. If `sys_dev` is
+ * unknown, returns the calling thread's current device, or device 0. */
 static int choose_device(accel_md_t *md, ucs_sys_device_t sys_dev)
 {
     int current;
@@ -26,8 +26,8 @@ static int choose_device(accel_md_t *md, ucs_sys_device_t sys_dev)
     return (current >= 0) ? current : 0;
 }
 
-/* Returns the driver's id of the memory at an address; 0: it is not memory of
- * the driver. */
+/* Returns the driver's id of the memory at an address, or 0 if the driver does
+ * not know the memory. */
 static uint64_t id_of(const void *address)
 {
     accel_allocation_t allocation;
@@ -92,9 +92,9 @@ ucs_status_t accel_mem_alloc(uct_md_h super, size_t *length, void **address,
     return UCS_OK;
 }
 
-/* Frees or unpins the memory of a region, in the context of its device. After a
- * reset of the device, other memory may be at the address: that memory is not
- * released. */
+/* Frees or unpins the memory of a region, in the context of its device. Does
+ * nothing if the id shows that other memory is at the address, which is
+ * possible after a reset of the device. */
 static int release_in_context(accel_md_t *md, const accel_region_t *region)
 {
     accel_scope_t scope;
@@ -123,7 +123,8 @@ ucs_status_t accel_mem_free(uct_md_h super, uct_mem_h memh)
     host->mem_type_released(region->address, region->length);
     result = release_in_context(md, region);
     if (result != UCS_OK) {
-        /* A failed context has released its memory */
+        /* If the context has failed, it has released the memory already, so
+         * this is not an error. */
         ucx_diag("%s: memory at %p is not released: %s", ACCEL_NAME,
                  region->address, accel_error(result));
     }
@@ -133,10 +134,10 @@ ucs_status_t accel_mem_free(uct_md_h super, uct_mem_h memh)
 
 /* ------------------------------------------------------------- pinning -- */
 
-/* Pins the memory of a registration. Memory that is pinned already is left as
- * it is, so that the end of this registration does not unpin it; copies query
- * its kind. While the driver is not started there is no device memory to copy
- * to or from, so the memory stays pageable. */
+/* Pins the memory of a registration. Does not set is_pinned for memory that is
+ * pinned already, so that the end of this registration does not unpin it. While
+ * the driver is not started, there is no device memory to copy to or from, so
+ * the memory stays pageable. */
 static ucs_status_t pin(accel_md_t *md, accel_region_t *region, int is_quiet)
 {
     const ucx_host_t *host = md->host;
@@ -212,7 +213,8 @@ ucs_status_t accel_mem_dereg(uct_md_h super, uct_mem_h memh,
         return UCS_ERR_UNSUPPORTED;
     }
     if (region->is_pinned) {
-        /* A failed context has released its registrations */
+        /* If the context has failed, it has released the registration already,
+         * so an error is ignored. */
         (void)release_in_context(md, region);
     }
     free(region);

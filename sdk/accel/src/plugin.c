@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The entry point: describes the plugin. Opens no device. */
+/* Implements the plugin's entry point: describes the plugin and its two
+ * components to the core. Opens no device. */
 #include "plugin.h"
 #include "ipc.h"
 
@@ -45,7 +46,8 @@ static void plugin_fini(void)
     ucx_instances_close(&instances, NULL);
 }
 
-/* Initializes the members that both components have in common. */
+/* Initializes the members that both components have, and returns the
+ * component. */
 static ucx_component_t *component_init(accel_instance_t *instance,
                                        unsigned index, const char *name,
                                        const ucx_transport_t *transport,

@@ -13,8 +13,8 @@ static struct {
     accel_pci_t pci;
 } devices[ACCEL_MAX_DEVICES];
 
-/* Returns the identity of this process. A child of fork() is another process
- * and gets another token. */
+/* The process id is compared at each call, because a child of fork() inherits
+ * `self` and needs a token of its own. */
 ucs_status_t accel_process_self(accel_process_t *process)
 {
     pid_t pid           = getpid();
@@ -37,8 +37,8 @@ ucs_status_t accel_process_self(accel_process_t *process)
     return status;
 }
 
-/* Returns a device's PCI address. The address does not change, so the driver is
- * queried once. */
+/* Queries the driver only once for each device, because PCI addresses do not
+ * change. */
 int accel_pci_of(int device, accel_pci_t *pci)
 {
     int result = UCS_OK;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Static library from which plugins for accelerators (GPUs) are built: memory
- * domains, a copier (a transport within the process, see ucx_transport in
- * <ucx/transport.h>), and a transport between processes of a host. The plugin
- * supplies the calls of its driver in one table, `accel_driver`.
+ * A static library from which plugins for accelerators (GPUs) are built. It
+ * contains the memory domains and two transports: the copy transport, a copier
+ * within the process (see ucx_transport in <ucx/transport.h>), and the IPC
+ * transport between processes of a host. The plugin supplies the calls of its
+ * driver in one table, `accel_driver`.
  *
  *   plugin: ucx_plugin_entry() --> accel_plugin_open()
  *           accel_driver       <-- library: starts the driver, finds memory,
@@ -25,7 +26,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/** Maximum number of devices of a process; further devices are not used. */
+/** Maximum number of devices of a process; further devices are not used. In
+ * this file, `device` is the ordinal of a device, from 0. */
 enum { ACCEL_MAX_DEVICES = 64 };
 
 /* ------------------------------------------------------------- results -- */
@@ -36,14 +38,15 @@ enum { ACCEL_MAX_DEVICES = 64 };
  * following values.
  */
 enum {
-    /** The context was reset: its objects (queues, pinned memory, opened
-     * handles) do not exist any more */
+    /** The device's context was reset: its objects (queues, pinned memory,
+     * opened handles) do not exist any more */
     ACCEL_RESET = -1000,
     /** The queue has not completed all of its work */
     ACCEL_BUSY  = -1001,
 };
 
-/** Return the status of a result, and a name of the result for messages. */
+/** Convert a result, accel_status() to a status, accel_error() to a text for
+ * log messages. */
 ucs_status_t accel_status(int result);
 const char *accel_error(int result);
 
@@ -54,18 +57,20 @@ typedef enum {
     ACCEL_PAGEABLE, /**< Host memory that is not registered with the driver */
     ACCEL_PINNED,   /**< Host memory that devices can access */
     ACCEL_DEVICE,   /**< Device memory that the processor may not access */
-    ACCEL_MANAGED,  /**< Migrates between host and device */
+    ACCEL_MANAGED,  /**< Memory that the driver migrates between host and
+                     *   device */
     ACCEL_NUM_KINDS,
 } accel_kind_t;
 
 /** The memory to which an address belongs. */
 typedef struct accel_memory {
     accel_kind_t kind;
-    int device; /**< -1: no device */
-    void *base; /**< Start of the allocation */
-    size_t length;
+    int device;    /**< -1: no device */
+    void *base;    /**< Start of the allocation */
+    size_t length; /**< Bytes of the allocation */
 } accel_memory_t;
 
+/** Returns whether this is host memory, of the kind pageable or pinned. */
 static inline int accel_is_host(accel_kind_t kind)
 {
     return kind <= ACCEL_PINNED;
@@ -73,7 +78,7 @@ static inline int accel_is_host(accel_kind_t kind)
 
 /** Description of an allocation for export. */
 typedef struct accel_allocation {
-    uint64_t start, length;
+    uint64_t start, length; /**< Address and bytes */
     /** Differs from the id of a later allocation at the same address; 0: no
      * memory of the driver is at the address */
     uint64_t id;
@@ -84,33 +89,34 @@ typedef struct accel_allocation {
 
 /* ------------------------------------------------------------ processes -- */
 
-/** Identity of a process. The kernel reuses process ids, so a random token is
- * added. */
+/** Identity of a process. The token is random; it distinguishes processes to
+ * which the kernel gives the same id one after the other. */
 typedef struct accel_process {
     pid_t pid;
     uint64_t token; /**< Never 0 */
 } accel_process_t;
 
-/** PCI address of a device, by which all processes of the host identify it.
- * `part`: 0, or 1 to 7 for a sub-device. */
+/** PCI address of a device, which is the same in all processes of the host.
+ * `part`: 0 for a whole device, 1 to 7 for a sub-device. */
 typedef struct accel_pci {
     uint16_t domain;
     uint8_t bus, slot, part;
 } accel_pci_t;
 
+/** Bytes: of accel_key_t.handle, of a packed key, of accel_secret() */
 enum { ACCEL_HANDLE_SIZE = 64, ACCEL_KEY_SIZE = 112, ACCEL_SECRET_SIZE = 16 };
 
-/** A key, with which another process opens an allocation. */
+/** A remote key, with which another process opens an allocation. */
 typedef struct accel_key {
     unsigned kind; /**< 1 to num_key_kinds; the plugin defines the kinds */
-    accel_process_t owner;
-    accel_pci_t pci;
+    accel_process_t owner; /**< The process that has exported the allocation */
+    accel_pci_t pci;       /**< The device of the allocation */
     int fd;          /**< Descriptor in the owner's process; -1: not needed */
     unsigned socket; /**< Number in the name of the owner's local socket, which
-                      *   sends the descriptor; 0: no socket */
+                      *   sends a duplicate of the descriptor; 0: no socket */
     uint64_t start;  /**< Address of the allocation in the owner's process */
-    uint64_t length;
-    uint64_t id; /**< Id of the allocation */
+    uint64_t length; /**< Bytes of the allocation */
+    uint64_t id;     /**< accel_allocation_t.id in the owner's process */
     /** The driver's handle. If the key has a descriptor, the handle contains
      * random bytes (accel_secret()), so that nobody can guess a key */
     char handle[ACCEL_HANDLE_SIZE];
@@ -129,15 +135,15 @@ typedef struct accel_opened {
 
 /* -------------------------------------------------------------- driver -- */
 
-/** State that leave() needs to restore the previous context; the plugin defines
- *  the contents. */
+/** State that enter() stores and leave() needs to restore the previous context.
+ * The plugin defines the meaning of the members. */
 typedef struct accel_scope {
     int is_pushed;
     void *previous;
 } accel_scope_t;
 
-/** A queue of copies (a stream, a command list) of one device and its context.
- * The plugin defines the structure. */
+/** A queue of copies on one device, in one context: a stream or a command list
+ * of the driver. The plugin defines the structure. */
 typedef struct accel_queue accel_queue_t;
 
 /** Copies that one call of the driver starts (queue_copy_batch()). Copy i moves
@@ -149,31 +155,36 @@ typedef struct accel_batch {
     size_t length[ACCEL_MAX_BATCH];
 } accel_batch_t;
 
-/** Measured figures of a typical device, for protocol selection. Seconds, bytes
- * per second. */
+/** Costs on a typical device, for protocol selection. Times are in seconds,
+ * bandwidths in bytes per second. */
 typedef struct accel_costs {
+    /** Time of the processor to start a copy; time until a copy without data
+     * is complete */
     double copy_overhead, copy_latency;
     double copy_bandwidth;   /**< Between host and device */
     double device_bandwidth; /**< Within a device */
+    /** Time to pin host memory: for each call, and for each byte */
     double pin_overhead, pin_per_byte;
-    double export_overhead; /**< Time to register exportable memory */
+    double export_overhead; /**< Time to register memory with the IPC domain */
 } accel_costs_t;
 
-/** Names, and memory types by kind. Memory of a kind with type
- * UCS_MEMORY_TYPE_HOST is not reported as memory of the driver. */
+/** Names that the core and the user see, and the memory types of UCX. */
 typedef struct accel_names {
     const char *plugin, *version;
     const char *copy_component, *copy_transport;
     const char *ipc_component, *ipc_transport;
     const char *ipc_prefix; /**< Prefix of options, for example "CUDA_IPC_" */
+    /** Memory type of each kind of memory. A kind with UCS_MEMORY_TYPE_HOST is
+     * not reported as memory of the driver */
     ucs_memory_type_t types[ACCEL_NUM_KINDS];
 } accel_names_t;
 
 /**
- * The driver. Slots are called by any thread, except those of queues, which are
- * called by one thread at a time for each queue. Slots marked "optional" may be
- * NULL. Slots marked "in context" are called between enter() and leave() for
- * the device. The values of results are described at ACCEL_RESET.
+ * The driver. Any thread calls these slots. Only the slots of queues are called
+ * by one thread at a time for each queue. Slots marked "Optional" may be NULL.
+ * Slots marked "Called in context" are called between enter() and leave() with
+ * the device's context. Slots that return `int`, except num_devices(),
+ * is_started() and current_device(), return a result (see ACCEL_RESET).
  */
 typedef struct accel_driver {
     accel_names_t names;
@@ -181,20 +192,20 @@ typedef struct accel_driver {
 
     /* ------------------------------------------------------------ start -- */
 
-    /** Loads the driver's library without starting the driver.
-     * UCS_ERR_NO_DEVICE: there is no driver that can be used. *reason is a
-     * static text, or NULL on success. */
+    /** Loads the driver's library without starting the driver, unless this was
+     * done before. UCS_ERR_NO_DEVICE: there is no driver that can be used.
+     * Stores the reason in *reason, a static text, or NULL on success. */
     ucs_status_t (*load)(const char **reason);
-    /** Loads and starts the driver, unless it is started already. Results as of
-     *  load(). */
+    /** Loads and starts the driver, unless it is started already. Returns and
+     *  stores the same as load(). */
     ucs_status_t (*start)(const char **reason);
     /** Non-zero if the driver is started, by the program or by start(). Until
      * it is started, the process has no device memory. Called after load(). */
     int (*is_started)(void);
     /** Number of devices; 0 until the driver is started. */
     int (*num_devices)(void);
-    /** Checks that this process can use a device; on failure `reason` receives
-     *  the cause. */
+    /** Checks that this process can use a device. On failure, writes the cause
+     *  to `reason`. */
     ucs_status_t (*check_device)(int device, char *reason, size_t reason_size);
 
     /** Optional. Called after the last memory domain of the process is closed.
@@ -207,14 +218,16 @@ typedef struct accel_driver {
 
     /* ---------------------------------------------------------- devices -- */
 
+    /** Stores the PCI address of a device. */
     int (*pci_address)(int device, accel_pci_t *pci);
     /** Optional. Returns the device that the calling thread uses; -1: none. */
     int (*current_device)(void);
 
-    /** Gets the device's context, which stays valid until release(). */
+    /** Stores the device's context, which stays valid until release(). */
     int (*retain)(int device, void **context_p);
     void (*release)(int device, void *context);
-    /** Optional. Activates a retained context again after a reset. */
+    /** Optional. Makes the retained context of the device usable again after a
+     *  reset. */
     int (*revive)(int device);
     /** Makes a context current on the calling thread until leave(). After an
      * error, leave() must not be called. */
@@ -223,8 +236,9 @@ typedef struct accel_driver {
 
     /* ----------------------------------------------------------- memory -- */
 
-    /** Finds the memory to which an address belongs; ACCEL_PAGEABLE and device
-     * -1 if it is not memory of the driver. Called once for each message. */
+    /** Finds the memory to which an address belongs. If it is not memory of the
+     * driver, stores ACCEL_PAGEABLE and the device -1. Hot path: called once
+     * for each message. */
     int (*find)(const void *address, accel_memory_t *memory);
     /** Describes the allocation at an address, for export. If the address is
      * unknown it returns success with an id of 0. */
@@ -242,29 +256,31 @@ typedef struct accel_driver {
      * offset of `start` in the dmabuf; the caller has set it to 0. */
     int (*export_dmabuf)(int device, uint64_t start, size_t length, int *fd_p,
                          uint64_t *offset_p);
-    /** Optional. Returns the maximum length of a copy that the processor does
-     * itself instead of a queue: it reads memory of the device (`is_put`:
-     * writes it). 0: the processor cannot access the memory. */
+    /** Optional. Returns the maximum bytes of a copy for which the processor
+     * itself reads the device's memory, or writes it if `is_put` is set. Longer
+     * copies use a queue. 0: the processor cannot access the memory. */
     size_t (*touch_limit)(int device, int is_put);
-    /** Required if touch_limit is set. Makes the processor's writes visible to
-     *  the device. */
+    /** Required if touch_limit is set. Called after the processor has written
+     *  device memory: makes the writes visible to the device. */
     void (*touch_end)(int device);
 
     /* ----------------------------------------------------------- queues -- */
 
     /** Allocates host memory for a queue's bounce buffers and flag. The
-     * processor can access it even after the context has failed. NULL: out of
-     * memory. */
+     * processor must be able to access the memory even after the context has
+     * failed. NULL: out of memory. */
     void *(*staging_new)(int device, size_t length);
     void (*staging_free)(void *memory);
 
-    /** Called in context. Opens a queue, which does not wait for the program's
-     * own work. `flag` points into `memory`. */
+    /** Called in context. Opens a queue, whose copies do not wait for the
+     * program's own work on the device. `memory`, of `length` bytes, is from
+     * staging_new(). `flag` is a word in this memory, which queue_signal()
+     * writes. */
     int (*queue_open)(int device, void *context, void *memory, size_t length,
                       uint32_t *flag, accel_queue_t **queue_p);
-    /** Waits for the queue's work and releases the queue, but not the memory
-     * passed to queue_open(). `is_failed`: the context has failed: releases the
-     * queue without waiting. */
+    /** Waits for the queue's copies and releases the queue, but not the memory
+     * passed to queue_open(). With `is_failed`, the context has failed:
+     * releases the queue without waiting. */
     void (*queue_close)(accel_queue_t *queue, int is_failed);
     /** Makes the queue's context current until leave(). ACCEL_RESET: the queue
      * does not exist any more, because its context was reset. */
@@ -282,15 +298,15 @@ typedef struct accel_driver {
     /** Called after queue_enter(). Makes the queue write `value` to the flag of
      * queue_open() after all copies started so far. */
     int (*queue_signal)(accel_queue_t *queue, uint32_t value);
-    /** Called after queue_enter(). Returns ACCEL_BUSY, 0 if all work is done,
-     *  or the failure. */
+    /** Called after queue_enter(). Returns ACCEL_BUSY if copies are not
+     *  complete, 0 if all are complete, or the failure. */
     int (*queue_query)(accel_queue_t *queue);
 
     /* ----------------------------------------- memory between processes -- */
 
-    unsigned num_key_kinds;
-    /** Sets of key kinds, with the bit 1 << kind for each. Opened memory of
-     * lost_kinds is lost with the device's context. Opened memory of
+    unsigned num_key_kinds; /**< Maximum value of accel_key_t.kind */
+    /** Sets of kinds of keys, with the bit 1 << kind for each. A reset of the
+     * device's context closes opened memory of lost_kinds. Opened memory of
      * transient_kinds must be closed before its owner frees it. */
     unsigned lost_kinds, transient_kinds;
 
@@ -300,13 +316,14 @@ typedef struct accel_driver {
      * be exported. */
     int (*export_memory)(const accel_allocation_t *allocation,
                          accel_key_t *key);
-    /** Optional. Releases what export_memory() holds. If the slot is NULL, the
-     * library closes the descriptor. */
+    /** Optional. Releases the resources of an exported key. If the slot is
+     * NULL, the library only closes the key's descriptor. */
     void (*export_release)(const accel_key_t *key);
     /** Called in the context of opened->device. Maps the memory that a key
-     * describes into this process. `fd` is a duplicate of the key's descriptor,
-     * or -1; the caller closes it after the call. The caller checks the length
-     * of the mapped memory. */
+     * describes into this process, and sets opened->address and
+     * opened->details. `fd` is a duplicate of the key's descriptor, or -1; the
+     * caller closes it after the call. The caller checks that the mapped memory
+     * is as long as the key states. */
     int (*open_memory)(const accel_key_t *key, int fd, accel_opened_t *opened);
     /** Called in context, when no copy uses the memory. Closes opened
      *  memory. */
@@ -316,7 +333,8 @@ typedef struct accel_driver {
 /** The table of the driver's calls. The plugin defines it. */
 extern const accel_driver_t accel_driver;
 
-/** Implements ucx_plugin_entry(). */
+/** Implements ucx_plugin_entry(), which the plugin defines and which only calls
+ *  this function. */
 ucs_status_t accel_plugin_open(const ucx_plugin_args_t *args,
                                const ucx_plugin_t **plugin_p);
 
