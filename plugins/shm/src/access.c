@@ -51,7 +51,8 @@ static size_t iov_total(const uct_iov_t *iov, size_t iovcnt)
     return total;
 }
 
-/* Copies between the entries and consecutive bytes at `at`. */
+/* Copies from the entries to consecutive bytes at `at` if `is_put`, otherwise
+ * from there to the entries. */
 static void iov_copy(const uct_iov_t *iov, size_t iovcnt, char *at, int is_put)
 {
     for (size_t i = 0; i < iovcnt; ++i) {
@@ -216,7 +217,7 @@ ucs_status_t shm_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
         uint##_bits##_t old; \
 \
         if (shm_unlikely(op == UCT_ATOMIC_OP_SWAP)) { \
-            return UCS_ERR_UNSUPPORTED; /* A fetch without a result is not
+            return UCS_ERR_UNSUPPORTED; /* A swap without a result is not
                                          * supported */ \
         } \
         return apply##_bits(op, locate##_bits(rkey, remote_addr), value, \

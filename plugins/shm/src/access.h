@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Direct access to remote memory: loads, stores and atomics on a mapping of the
- * owner's segment. Everything is complete when a function returns; the endpoint
- * is not used. The functions implement the slots of ucx_ep_ops_t with these
- * names.
+ * owner's segment. The operation is complete when its function returns; the
+ * endpoint is not used. Each function implements the slot of ucx_ep_ops_t with
+ * its name after the prefix shm_.
  *
  * Errors: UCS_ERR_INVALID_ADDR for a range outside the key's memory, and for an
  * atomic whose word is not aligned.
@@ -14,9 +14,10 @@
 #include "plugin.h"
 
 enum {
-    /** Limit of put_bcopy. The length that a pack callback writes is not known
-     *  before the call, so near the end of the memory put_bcopy packs into a
-     *  temporary buffer. */
+    /** Limit of put_bcopy in bytes. The length that a pack callback writes is
+     *  not known before the call. Therefore shm_put_bcopy() packs into a
+     *  temporary buffer if less than this limit is left until the end of the
+     *  key's memory. */
     SHM_PUT_BCOPY_MAX = 8192,
 };
 

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Copies between processes (process_vm_readv and process_vm_writev): the
- * domain, the interface, its peers, and operations in flight. For the copies
- * that two processes share see cma_job.h. Times are in seconds of host->time().
+ * domain, the interface, its peers, and operations in flight. Times are in
+ * seconds of host->time().
  *
- * One thread at a time for an interface and its objects. All callbacks to the
- * user run from cma_iface_progress().
+ * Two processes can share a large copy (cma_job.h): the initiator of the put or
+ * get, and the helper, which is the process whose memory is accessed. The
+ * initiator opens a job: the data, divided into chunks that either side may
+ * copy. It describes the job in a message to the helper's inbox (an offer).
+ *
+ * Only one thread at a time may use an interface and its objects. All callbacks
+ * to the user run from cma_iface_progress().
  */
 #ifndef SHM_CMA_H
 #define SHM_CMA_H
@@ -22,9 +27,9 @@
 #define CMA_NAME "cma"
 
 enum {
-    CMA_JOBS    = 4, /* Maximum number of concurrent shared copies between two
-                      * processes */
-    CMA_MAX_IOV = 64,
+    CMA_JOBS    = 4,  /* Maximum number of jobs that one initiator has open with
+                       * one helper */
+    CMA_MAX_IOV = 64, /* Maximum number of entries of an operation */
 };
 
 typedef struct cma_iface cma_iface_t;
@@ -45,9 +50,9 @@ typedef struct cma_md {
     uct_md_t super;
     const ucx_host_t *host;
     cma_words_t words;
-    uint64_t pid_ns;
-    shm_space_t space; /* Space for the segments of inboxes */
-    int has_space;
+    uint64_t pid_ns;   /* Inode of the PID namespace; 0: unknown */
+    shm_space_t space; /* Creates and attaches the segments of inboxes */
+    int has_space;     /* Non-zero: `space` is open. 0: no copies are shared */
 } cma_md_t;
 
 /* Registered local memory, to which a uct_mem_h points; also an unpacked remote
@@ -60,56 +65,62 @@ typedef struct cma_region {
 
 /* Whether the peer can help with a copy (cma_help.c). */
 typedef enum {
-    CMA_HELP_UNTRIED, /* The peer has an inbox; not tried yet */
-    CMA_HELP_POSSIBLE,
-    CMA_HELP_NEVER, /* The peer has no inbox, or using it failed */
+    CMA_HELP_UNTRIED,  /* The peer has an inbox, but no offer was made yet */
+    CMA_HELP_POSSIBLE, /* This interface has a slot in the peer's inbox */
+    CMA_HELP_NEVER,    /* The peer has no inbox, or using it failed */
 } cma_help_state_t;
 
 /* The process of a peer, identified by one of its interfaces. All endpoints of
  * an interface to the same peer share this structure. */
 struct cma_peer {
-    cma_peer_t *next; /* Node in the interface's list */
-    cma_peer_t *next_busy;
+    cma_peer_t *next;      /* Next in the interface's list `peers` */
+    cma_peer_t *next_busy; /* Next in the interface's list `busy` */
     cma_iface_t *iface;
     pid_t pid;
     uint64_t token;
     uint64_t words;      /* Address of the peer's cma_words_t, in the peer's
                           * process */
-    double seen;         /* Time of the last identity check */
+    double seen;         /* Time at which `token` was last read from the
+                          * process */
     ucs_status_t status; /* UCS_OK, or the error if the peer is lost */
-    uint8_t is_busy;     /* In the interface's list of busy peers */
+    uint8_t is_busy;     /* Non-zero: in the interface's list `busy` */
     unsigned refs;       /* Number of endpoints, including failed
                           * ones */
 
     cma_ep_t *eps;          /* Endpoints that have not failed */
     cma_op_t *head, **tail; /* Operations in the order of posting */
-    uint32_t epoch;         /* Incremented by fences */
+    uint32_t epoch;         /* Number of fences so far. An operation waits until
+                             * all operations of earlier epochs are complete */
 
-    /* Shared copies */
+    /* Shared copies, with this peer as helper */
     cma_help_state_t help;
-    uint32_t generation; /* Generation of the last job */
-    uint32_t jobs_used;  /* Bit mask of the jobs in use */
-    uint32_t unhelped;   /* log2(skip + 1): grows with each job that the peer
-                          * did not help with, see share_end() */
-    uint32_t skip;       /* Number of offers to skip */
-    uint32_t waits;      /* Number of polls in which the helper was still
-                          * copying */
-    double waits_from;   /* Start of a long wait; 0: none */
-    double pause_until;  /* No offers before this time: the last
-                          * helper was slow */
-    double pause;        /* Duration of that pause */
-    uint64_t proof;      /* The peer's secret */
-    shm_outbox_t *outbox;
-    size_t address_length;
-    uint8_t address[]; /* Address of the segment of the peer's inbox */
+    uint32_t generation; /* Generation of the last job (cma_job.h) */
+    uint32_t jobs_used;  /* Bit i: the job with the index i is open */
+    uint32_t unhelped;   /* log2(skip + 1) after the last job: grows by one with
+                          * each job of which the peer has copied nothing, see
+                          * share_end() */
+    uint32_t skip;       /* Number of next copies that are not offered */
+    uint32_t waits;      /* Number of polls of open jobs in which the helper was
+                          * still copying; 0 after the end of a job */
+    double waits_from;   /* Time at which `waits` reached SHARE_CLOCK
+                          * (cma_share.c); 0: not reached */
+    double pause_until;  /* No copies are offered before this time, because the
+                          * peer has delayed a job */
+    double pause;        /* Duration of that pause in seconds */
+    uint64_t proof;      /* Copy of the peer's secret. The peer reads it from
+                          * our memory, to verify that we could read its own */
+    shm_outbox_t *outbox;  /* Slot in the peer's inbox; NULL: none */
+    size_t address_length; /* 0: the peer has no inbox */
+    uint8_t address[];     /* Address of the segment of the peer's inbox */
 };
 
 struct cma_ep {
     uct_ep_t super;
     cma_peer_t *peer;
     cma_ep_t *next, **link; /* Node in the peer's list `eps`, or in the
-                             * interface's list `failed` */
-    ucs_status_t status;
+                             * interface's list `failed`; link is NULL in no
+                             * list */
+    ucs_status_t status;    /* UCS_OK, or the error if the endpoint failed */
 };
 
 typedef enum { CMA_OP_GET, CMA_OP_PUT, CMA_OP_FLUSH } cma_op_kind_t;
@@ -117,38 +128,44 @@ typedef enum { CMA_OP_GET, CMA_OP_PUT, CMA_OP_FLUSH } cma_op_kind_t;
 /* WAITING -> ALONE -> OVER, or WAITING -> SHARED -> OVER; SHARED -> WAITING if
  * the copy exceeds one job, or if the peer does not help. */
 typedef enum {
-    CMA_OP_WAITING,
-    CMA_OP_ALONE,  /* Only this process copies */
-    CMA_OP_SHARED, /* A job is open: see `share` */
-    CMA_OP_OVER,
+    CMA_OP_WAITING, /* Waits for earlier operations, or for a free job */
+    CMA_OP_ALONE,   /* Only this process copies */
+    CMA_OP_SHARED,  /* A job is open: see `share` */
+    CMA_OP_OVER,    /* Complete, with the result in `status` */
 } cma_op_state_t;
 
 struct cma_op {
-    cma_op_t *next;
-    cma_ep_t *ep; /* NULL: the endpoint was destroyed; the copy still
-                   * continues */
+    cma_op_t *next; /* Next in the peer's queue, or in the interface's list
+                     * `done` */
+    cma_ep_t *ep;   /* NULL: the endpoint was destroyed; the copy still
+                     * continues */
     uct_completion_t *comp;
     uint8_t kind;
     uint8_t state;
-    uint8_t is_ending; /* SHARED: the initiator claims no more chunks */
-    uint8_t job;       /* SHARED: index of the job's words */
-    uint8_t may_share;
-    uint32_t epoch;
+    uint8_t is_ending; /* SHARED: the operation failed or was cancelled. This
+                        * process copies no more chunks, and waits only for the
+                        * helper's */
+    uint8_t job;       /* SHARED: index of the job, below CMA_JOBS */
+    uint8_t may_share; /* Result of cma_share_is_good() */
+    uint32_t epoch;    /* The peer's epoch when the operation was posted */
     ucs_status_t status;
     uint64_t remote; /* Remote address of the first byte */
-    size_t length;
-    size_t done; /* SHARED: bytes copied before the job; other states: bytes
-                  * copied so far */
+    size_t length;   /* Total bytes */
+    size_t done;     /* SHARED: bytes copied before the job; other states: bytes
+                      * copied so far */
 
+    /* The open job, in the state SHARED */
     cma_share_t share;
     uint32_t num_copied; /* Chunks of the job that this process has copied, from
                           * the front */
-    size_t job_length, chunk;
-    double began;     /* The interface's `now` when the job began */
-    double ending_at; /* Start of the wait for the helper; 0: not waiting */
+    size_t job_length, chunk; /* Bytes of the job, and of each of its chunks
+                               * except the last */
+    double began;             /* The interface's `now` when the job began */
+    double ending_at; /* Time at which share_is_abandoned() first found that
+                       * only the helper's chunk is awaited; 0: not yet */
 
-    unsigned iovcnt;
-    struct iovec iov[];
+    unsigned iovcnt;    /* Number of entries of `iov` */
+    struct iovec iov[]; /* Local memory */
 };
 
 struct cma_iface {
@@ -156,23 +173,26 @@ struct cma_iface {
     const ucx_host_t *host;
     cma_md_t *md;
     shm_cma_config_t config;
-    pid_t pid;
-    int has_inbox;
-    int event_fd;
-    shm_inbox_t inbox;
-    uint32_t round;
-    double sweep_at;
-    double now; /* Time when the last operation was posted */
+    pid_t pid;         /* This process */
+    int has_inbox;     /* Non-zero: `inbox` is open, so this process can help */
+    int event_fd;      /* Never becomes readable: see cma_iface.c; -1: none */
+    shm_inbox_t inbox; /* Receives offers of other processes */
+    uint32_t round;    /* Counts calls of progress */
+    double sweep_at;   /* Time of the next check for senders that have exited */
+    double now;        /* Time when the last operation was posted */
     ucx_mpool_t *op_pool;
 
     cma_peer_t *peers;
-    cma_peer_t *busy; /* Peers with operations */
-    cma_op_t *done, **done_tail;
-    cma_ep_t *failed; /* Endpoints whose failure is to be
-                       * reported */
+    cma_peer_t *busy;            /* Peers with operations */
+    cma_op_t *done, **done_tail; /* Complete operations, whose completions the
+                                  * next progress calls */
+    cma_ep_t *failed;            /* Endpoints whose failure is to be
+                                  * reported */
 
-    cma_helper_t **helpers; /* Helpers by slot of the inbox */
-    cma_helper_t *helping;  /* Helpers with open jobs; a circular list */
+    /* This process as helper (cma_help.c) */
+    cma_helper_t **helpers; /* State for each initiator, by its slot of the
+                             * inbox; NULL: none */
+    cma_helper_t *helping;  /* Circular list of the initiators with open jobs */
 };
 
 static inline cma_iface_t *cma_iface(uct_iface_h iface)
@@ -187,9 +207,9 @@ static inline cma_ep_t *cma_ep(uct_ep_h ep)
 
 /* --- cma_copy.c: the system calls ---------------------------------------- */
 
-/* Copies between `length` local bytes, from `offset` of the vector on, and the
- * same number at `remote` of the process. UCS_ERR_CONNECTION_RESET: the process
- * does not exist. */
+/* Copies `length` bytes between the local vector, from `offset` on, and the
+ * address `remote` of the process: to the process if `is_put`, otherwise from
+ * it. UCS_ERR_CONNECTION_RESET: the process does not exist. */
 ucs_status_t cma_copy(pid_t pid, int is_put, const struct iovec *iov,
                       unsigned iovcnt, size_t offset, uint64_t remote,
                       size_t length);
@@ -219,12 +239,14 @@ ucs_status_t cma_address_unpack(const void *address, size_t length,
 /* --- cma_peer.c: processes and endpoints --------------------------------- */
 ucs_status_t cma_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
                            uct_ep_h *ep_p);
-/* Returns the error if the peer is lost. Verifies by a system call that it is
- * still the same process, if the last check is older than 0.1 s. */
+/* Returns the error if the peer is lost. If the last check is older than 0.1 s,
+ * reads the peer's token by a system call, to verify that its PID still belongs
+ * to the same process. */
 ucs_status_t cma_peer_look(cma_peer_t *peer);
-/* Fails all endpoints of the peer, from progress. */
+/* Marks all endpoints of the peer as failed. The next progress reports the
+ * failure and completes the operations. */
 void cma_peer_lost(cma_peer_t *peer, ucs_status_t status);
-/* Frees the peer if it is unused. */
+/* Frees the peer if it has no endpoints and no operations. */
 void cma_peer_put(cma_peer_t *peer);
 void cma_peer_free(cma_peer_t *peer);
 unsigned cma_report_failed(cma_iface_t *iface);
@@ -235,9 +257,9 @@ unsigned cma_report_failed(cma_iface_t *iface);
 unsigned cma_ops_progress(cma_iface_t *iface);
 unsigned cma_ops_dispatch(cma_iface_t *iface);
 /* Cancels the operations of one endpoint, or all operations of the peer if
- * `ep` is NULL: the next progress completes them with `status`, except those of
- * which the helper is copying chunks: these complete when it has finished.
- * Returns whether there were any. */
+ * `ep` is NULL. The next progress calls their completions with `status`. An
+ * operation of which the helper is copying a chunk completes later, when the
+ * helper has finished the chunk. Returns whether there were any operations. */
 int cma_ops_cancel(cma_peer_t *peer, const cma_ep_t *ep, ucs_status_t status);
 void cma_ops_forget(cma_peer_t *peer, const cma_ep_t *ep);
 /* Calls `comp` when the operations that are in flight to the peer now are
@@ -253,24 +275,27 @@ ucs_status_t cma_ep_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
 
 /* --- cma_share.c: the initiator's side of shared copies ------------------ */
 typedef enum {
-    CMA_BEGIN_SHARED,
-    CMA_BEGIN_ALONE, /* The peer does not help: copy alone */
-    CMA_BEGIN_LATER, /* All jobs are in use: try again after one has ended */
+    CMA_BEGIN_SHARED, /* A job was opened */
+    CMA_BEGIN_ALONE,  /* The peer does not help: this process must copy alone */
+    CMA_BEGIN_LATER, /* All jobs are in use: the caller must try again after one
+                      * has ended */
 } cma_begin_t;
 
-/* Returns non-zero if an offer saves time for this many bytes. Call it once for
- * each operation, because it counts skipped offers. */
+/* Returns non-zero if the copy of this many bytes should be offered to the
+ * peer. Must be called once for each operation, because it decrements
+ * peer->skip. */
 int cma_share_is_good(cma_peer_t *peer, size_t length);
 /* Opens a job for the bytes of `op` that are not copied yet, and claims the
  * first part for this process. */
 cma_begin_t cma_share_begin(cma_peer_t *peer, cma_op_t *op);
 /* True if this process has claimed chunks that it has not copied yet. */
 int cma_share_has_own(const cma_op_t *op);
-/* Copies claimed chunks, else claims and copies one, or records an error.
- * Returns zero if nothing is left to claim. */
+/* Copies one chunk that this process has claimed; if there is none, claims some
+ * and copies them. An error is stored in op->status. Returns zero if no chunk
+ * is left to claim. */
 int cma_share_copy(cma_peer_t *peer, cma_op_t *op);
-/* Ends the job if possible; op->done and op->status are the result. Returns
- * zero if the helper is still copying. */
+/* Ends the job, with the result in op->done and op->status. Returns zero if the
+ * helper is still copying: the job stays open then. */
 int cma_share_finish(cma_peer_t *peer, cma_op_t *op);
 
 /* --- cma_help.c: the helper's side --------------------------------------- */

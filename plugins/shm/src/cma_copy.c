@@ -29,7 +29,7 @@ static ucs_status_t status_of(int error)
 }
 
 /* Fills `part` with the entries of the vector from `offset` on, at most
- * `length` bytes. */
+ * `length` bytes. Returns the number of entries. */
 static unsigned slice(const struct iovec *iov, unsigned iovcnt, size_t offset,
                       size_t length, struct iovec *part)
 {
@@ -69,8 +69,8 @@ ucs_status_t cma_copy(pid_t pid, int is_put, const struct iovec *iov,
         if (n == 0) {
             return UCS_ERR_INVALID_ADDR;
         }
-        /* The kernel copied up to an unmapped page: the next call returns the
-         * error */
+        /* If the kernel has copied less than `length`, there is an unmapped
+         * page or a limit of the call: the next call copies on, or fails */
         length -= shm_min((size_t)n, length);
         offset += (size_t)n;
         remote += (size_t)n;

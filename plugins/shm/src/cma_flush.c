@@ -38,7 +38,8 @@ ucs_status_t cma_ep_flush(uct_ep_h uct_ep, unsigned flags,
     return UCS_INPROGRESS;
 }
 
-/* Makes later operations wait for the operations in flight. */
+/* Makes operations that are posted from now on wait for those in flight
+ * (op_may_begin() in cma_op.c). */
 static void fence_peer(cma_peer_t *peer)
 {
     if (peer->head != NULL) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The helper's side of shared copies: other processes put to and get from our
- * memory, and while we are idle we copy a part of the data for them.
+ * The helper's side of shared copies (cma_job.h): other processes, the
+ * initiators, put to and get from our memory. While this interface has nothing
+ * else to copy, it copies a part of the data for them.
  *
  * Their requests may be wrong or malicious. We help only a process that could
  * do the copy itself: it has read our secret, and the secret is in the memory
@@ -17,23 +18,28 @@
 #define HELP_GOOD_FOR 0.1
 
 typedef struct help_job {
-    cma_msg_job_t msg;
-    uint32_t limit; /* The helper may claim chunks with a lower index than
-                     * this */
-    uint32_t done;  /* Number of chunks copied by us */
+    cma_msg_job_t msg; /* The initiator's message that describes the job */
+    uint32_t limit;    /* The helper may claim chunks with a lower index than
+                        * this */
+    uint32_t done;     /* Number of chunks copied by us */
 } help_job_t;
 
+/* What this process, as helper, keeps for one initiator. */
 struct cma_helper {
     cma_helper_t *next, *previous; /* Circular list of the initiators with open
                                     * jobs; NULL: this initiator has no open
                                     * job */
     cma_iface_t *iface;
-    cma_job_t *words; /* The jobs' words, in the sender's private area */
-    pid_t pid;        /* 0: not received yet */
-    uint64_t proof;
-    double seen;
-    uint8_t is_refused; /* The initiator is rejected: ignore all its messages */
-    uint32_t open;      /* Bit mask of open jobs */
+    cma_job_t *words; /* The jobs' words, in the private area of the initiator's
+                       * box */
+    pid_t pid;        /* The initiator's process; 0: not received yet */
+    uint64_t proof;   /* Address in the initiator's memory where it has stored
+                       * our secret */
+    double seen;      /* Host time at which the secret was last read there;
+                       * 0: never */
+    uint8_t is_refused; /* Non-zero: the initiator is not trusted, and all its
+                         * further jobs are ignored */
+    uint32_t open;      /* Bit i: jobs[i] is open */
     help_job_t jobs[CMA_JOBS];
 };
 
@@ -173,8 +179,8 @@ static void refuse(cma_helper_t *helper, const char *why)
     helper->open       = 0;
 }
 
-/* Returns whether the process with the initiator's PID has our secret, which it
- * must have read from our memory. */
+/* Returns whether our secret is in the memory of the process with the
+ * initiator's PID. If it is, that process could read our memory. */
 static int is_trusted(cma_helper_t *helper)
 {
     const cma_iface_t *iface = helper->iface;
@@ -222,7 +228,8 @@ static void copy_chunk(cma_helper_t *helper, unsigned index)
     }
 }
 
-/* Returns the sender's oldest job, for which the sender waits. */
+/* Returns the index of the initiator's oldest open job, which it completes
+ * first. */
 static unsigned next_job(const cma_helper_t *helper)
 {
     unsigned best = (unsigned)__builtin_ctz(helper->open);

@@ -13,8 +13,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* The inbox for requests to help, which has little traffic. Senders without a
- * slot copy alone. */
+/* Size of the inbox for requests to help, which has little traffic. Processes
+ * that get no slot in it copy alone. */
 enum {
     INBOX_SLOTS = 512,
     INBOX_CELLS = 64,
@@ -22,8 +22,8 @@ enum {
 };
 
 /* Bandwidth in bytes per second before it is measured: of a copy by one process
- * alone, and of a copy that both processes share. Lanes are selected by these
- * values, protocols by measured ones. */
+ * alone, and of a copy that both processes share. UCP selects transports by
+ * these values, and protocols by measured ones (cma_iface_estimate()). */
 #define BW_ALONE  11.1e9
 #define BW_SHARED 22e9
 
@@ -44,8 +44,9 @@ enum { ROUNDS = 1u << 14 };
 
 /* --- Opening ------------------------------------------------------------- */
 
-/* Permits peers to read this process. If the kernel lets only parents read a
- * process (Yama), a process may permit one other process, or all processes. */
+/* Permits other processes of the user to read this process's memory. With
+ * Yama's ptrace_scope 1, the kernel permits that only to ancestors of a
+ * process, unless the process permits it to all processes. */
 static void iface_allow_readers(const cma_iface_t *iface)
 {
 #ifdef PR_SET_PTRACER
@@ -141,9 +142,9 @@ static ucs_status_t iface_setup(cma_iface_t *iface)
                   CMA_MAX_IOV);
         return UCS_ERR_INVALID_PARAM;
     }
-    /* The descriptor never becomes readable: the request for help of a peer
-     * need not wake this process, and while there is own work, arming returns
-     * UCS_ERR_BUSY */
+    /* The descriptor never becomes readable: a peer's request for help need not
+     * wake this process, and while this process has operations of its own,
+     * arming returns UCS_ERR_BUSY */
     iface->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (iface->event_fd < 0) {
         ucx_error("cma: no descriptor is left; raise the limit (ulimit -n)");
@@ -275,8 +276,8 @@ static double measured_bandwidth(const cma_iface_t *iface,
                 1);
 }
 
-/* The estimate contains no overhead of the receiver: the peer helps only while
- * it is idle. */
+/* Estimates no overhead of the peer's process, because it helps only while it
+ * is idle. */
 static ucs_status_t cma_iface_estimate(uct_iface_h uct_iface, ucx_perf_t *perf)
 {
     cma_iface_t *iface = cma_iface(uct_iface);
@@ -309,8 +310,8 @@ static void iface_sweep(cma_iface_t *iface)
     }
 }
 
-/* Progresses own operations first; helps other processes if there is nothing to
- * copy. */
+/* Progresses this interface's own operations first. Helps other processes
+ * only if that caused no event. */
 static unsigned cma_iface_progress(uct_iface_h uct_iface)
 {
     cma_iface_t *iface = cma_iface(uct_iface);
@@ -344,8 +345,8 @@ static ucs_status_t cma_iface_event_fd_get(uct_iface_h iface, int *fd_p)
     return UCS_OK;
 }
 
-/* An interface with operations in flight must be progressed. While this process
- * sleeps, senders copy the data of their requests for help alone. */
+/* Fails while there is work that needs progress. New requests for help do not
+ * wake this process: the initiators copy alone while it sleeps. */
 static ucs_status_t cma_iface_event_arm(uct_iface_h uct_iface, unsigned events)
 {
     cma_iface_t *iface = cma_iface(uct_iface);

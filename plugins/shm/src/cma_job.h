@@ -9,8 +9,13 @@
  * from the back, one at a time. They meet in the middle. Without a helper the
  * initiator copies everything.
  *
- *   claim:   | generation 32 | back 16 | front 16 |    changed by compare-and-swap
- *   helped:  | generation 32 | 0 15 | refused 1 | chunks 16 |    helper only
+ * Two words of 64 bits (cma_job_t), with the sizes of their fields in bits:
+ *
+ *   claim:   | generation 32 | back 16 | front 16 |
+ *   helped:  | generation 32 | 0 15 | refused 1 | chunks 16 |
+ *
+ * Both sides change `claim`, by compare-and-swap. Only the helper writes
+ * `helped`.
  *
  * Chunks [front, back) are free. Only the initiator changes `front`, upwards;
  * only the helper changes `back`, downwards. To close a job the initiator
@@ -51,8 +56,8 @@ enum {
     CMA_JOB_REFUSED    = 1u << 16, /* Flag in `helped` */
 };
 
-/* If the initiator waits less than this number of seconds, the helper does not
- * count as late. */
+/* A helper that makes the initiator wait for less than this number of seconds
+ * does not count as late. */
 #define CMA_JOB_NEVER_LATE 100e-6
 
 typedef struct cma_job {
@@ -67,7 +72,7 @@ typedef struct cma_share {
     cma_job_t *job;
     uint32_t generation;
     uint32_t count; /* Number of chunks */
-    uint32_t front; /* Number of chunks claimed by us */
+    uint32_t front; /* Number of chunks claimed by the initiator */
     uint32_t back;  /* Value of `back` that was read last; the helper has
                      * claimed chunks [back, count) */
 } cma_share_t;
@@ -81,8 +86,8 @@ typedef enum {
 typedef enum {
     CMA_JOB_DONE,
     CMA_JOB_BUSY,     /* The helper is copying chunks that it has claimed */
-    CMA_JOB_RETURNED, /* The helper has returned chunk `back` without copying
-                       * it */
+    CMA_JOB_RETURNED, /* The helper could not copy chunk `back`, which it
+                       * claimed last; the initiator must copy it */
     CMA_JOB_SPOILT,   /* The helper has written invalid values */
 } cma_job_end_t;
 
@@ -115,7 +120,8 @@ static SHM_INLINE void cma_share_open(cma_share_t *share, cma_job_t *job,
                           memory_order_release);
 }
 
-/* Loads the claim word, and checks that it is valid for this job. */
+/* Loads the claim word. Returns zero if it is not valid for this job: the
+ * helper has overwritten it. */
 static SHM_INLINE int cma_share_load(cma_share_t *share, uint64_t *word_p)
 {
     uint64_t word  = atomic_load_explicit(&share->job->claim,
@@ -220,8 +226,9 @@ static SHM_INLINE cma_claim_t cma_help_claim(cma_job_t *job,
     return CMA_CLAIMED;
 }
 
-/* Reports the number of copied chunks; the flag CMA_JOB_REFUSED in `done` means
- * that the last claimed chunk was not copied. */
+/* Called by the helper: reports the number of chunks that it has copied. The
+ * flag CMA_JOB_REFUSED in `done` means that it could not copy the chunk that it
+ * claimed last. */
 static SHM_INLINE void cma_help_report(cma_job_t *job, uint32_t generation,
                                        uint32_t done)
 {

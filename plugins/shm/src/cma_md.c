@@ -71,7 +71,8 @@ static ucs_status_t cma_md_open(const ucx_component_t *component,
         md->pid_ns = st.st_ino;
     }
 
-    /* If inboxes cannot be created, each process copies alone */
+    /* A failure is no error: without a space there are no inboxes, and no
+     * copies are shared */
     md->has_space = (shm_space_open(&md->space, host, &shm_kind_posix) ==
                      UCS_OK);
     if (md->has_space) {

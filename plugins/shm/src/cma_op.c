@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Put and get. Short ones are copied inside the call. Longer ones are split, so
- * that no call and no round of progress copies for long; the other process
- * copies a part of them if it helps, see cma_share.c.
+ * Put and get. Short operations are copied inside the call that posts them.
+ * Longer ones are split, so that no call and no round of progress copies for
+ * long. The other process copies a part of them if it helps (cma_share.c).
  *
  * The operations of a peer are in a queue, in order. Several may be in
  * progress, but none begins before an earlier fence is complete: an operation
@@ -42,7 +42,8 @@ static void op_unlink(cma_peer_t *peer, cma_op_t **link)
     }
 }
 
-/* Queues the operation; the next progress calls its completion. */
+/* Adds a complete operation to iface->done; the next progress calls its
+ * completion. */
 static void op_done(cma_iface_t *iface, cma_op_t *op)
 {
     op->next          = NULL;
@@ -103,7 +104,8 @@ static void op_finish_share(cma_peer_t *peer, cma_op_t *op)
     }
 }
 
-/* Ends the job if that is possible without copying. */
+/* If the operation has a job of which this process has nothing left to copy,
+ * ends the job unless the helper is still copying. */
 static void op_look(cma_peer_t *peer, cma_op_t *op)
 {
     if ((op->state == CMA_OP_SHARED) &&
@@ -164,7 +166,8 @@ static int op_copy(cma_peer_t *peer, cma_op_t *op)
     return copied;
 }
 
-/* Progresses one operation. */
+/* Progresses one operation. If *may_copy, copies its next part, and clears
+ * *may_copy if something was copied. Returns the number of events. */
 static unsigned op_progress(cma_peer_t *peer, cma_op_t *op, int *may_copy)
 {
     if (op->kind == CMA_OP_FLUSH) {
@@ -180,9 +183,10 @@ static unsigned op_progress(cma_peer_t *peer, cma_op_t *op, int *may_copy)
     return 0;
 }
 
-/* Progresses the operations of a peer. Operations begin in order: none
- * overtakes one that waits. But all operations that have a job are progressed,
- * because a waiting operation may wait for these jobs. */
+/* Progresses the operations of a peer. Operations begin in order: none begins
+ * before an earlier one that still waits. But all operations that have a job
+ * are progressed, because a waiting operation may wait until one of these jobs
+ * ends. */
 static unsigned peer_progress(cma_peer_t *peer, int *may_copy)
 {
     unsigned num_shared = (unsigned)__builtin_popcount(peer->jobs_used);
@@ -209,9 +213,9 @@ static unsigned peer_progress(cma_peer_t *peer, int *may_copy)
     return count;
 }
 
-/* Copies at most one part in each call. The peer that is first in the list
- * moves to the end after a call that has copied, so that the operations of all
- * peers advance. */
+/* Copies at most one part of one operation in each call. After a call that has
+ * copied, the first peer in the list moves to its end, so that the operations
+ * of all peers advance. */
 unsigned cma_ops_progress(cma_iface_t *iface)
 {
     cma_peer_t *first = iface->busy, **link = &iface->busy;
@@ -243,7 +247,8 @@ unsigned cma_ops_progress(cma_iface_t *iface)
 
 /* --- Beginning ----------------------------------------------------------- */
 
-/* Converts the user's vector; merges adjacent entries. */
+/* Converts the user's vector, and merges entries that are contiguous in
+ * memory. */
 static ucs_status_t fill_iov(const uct_iov_t *iov, size_t iovcnt,
                              struct iovec *pieces, unsigned *count_p,
                              size_t *length_p)
@@ -394,8 +399,9 @@ ucs_status_t cma_ep_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
 
 /* --- Ending -------------------------------------------------------------- */
 
-/* An operation that is shared ends later, when the helper has finished the
- * chunks that it has claimed; the initiator claims all others. */
+/* An operation that has a job completes later: cma_share_finish() first claims
+ * all free chunks, and waits until the helper has finished those that it has
+ * claimed. */
 int cma_ops_cancel(cma_peer_t *peer, const cma_ep_t *ep, ucs_status_t status)
 {
     cma_op_t **link = &peer->head, *op;

@@ -26,7 +26,8 @@ static cma_peer_t *peer_find(cma_iface_t *iface, const cma_wire_iface_t *wire)
     return NULL;
 }
 
-/* Creates a peer. `address`: address of the segment of its inbox. */
+/* Creates a peer, after its identity was verified. `address`: address of the
+ * segment of its inbox, of `address_length` bytes; 0: it has no inbox. */
 static ucs_status_t peer_create(cma_iface_t *iface,
                                 const cma_wire_iface_t *wire,
                                 const void *address, size_t address_length,
@@ -155,8 +156,8 @@ static void ep_fail(cma_ep_t *ep, ucs_status_t status)
     ep_link(ep, &ep->peer->iface->failed);
 }
 
-/* Marks all endpoints as failed. The next progress completes their operations,
- * because a caller may be iterating over them. */
+/* Marks all endpoints as failed. Their operations are completed by the next
+ * progress and not here, because the caller may be iterating over them. */
 void cma_peer_lost(cma_peer_t *peer, ucs_status_t status)
 {
     const ucx_host_t *host = peer->iface->host;
@@ -268,7 +269,7 @@ static ucs_status_t cma_ep_check(uct_ep_h uct_ep, unsigned flags,
     cma_ep_t *ep = cma_ep(uct_ep);
 
     if (ep->status == UCS_OK) {
-        (void)peer_look_now(ep->peer); /* Progress reports the result */
+        (void)peer_look_now(ep->peer); /* Progress reports a lost peer */
     }
     return UCS_OK;
 }

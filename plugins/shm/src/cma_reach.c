@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Addresses, and reachability of a peer. It is tested by reading a word of the
- * peer's memory, because the kernel has many rules about permissions.
+ * Addresses, and reachability of a peer. Reachability is tested by reading two
+ * words of the peer's memory, because the kernel has many rules about
+ * permissions.
  */
 #include "cma.h"
 
@@ -78,7 +79,8 @@ refuse(char *reason, size_t reason_size, const char *format, ...)
     return 0;
 }
 
-/* Returns the administrator's setting of ptrace_scope, or a blank. */
+/* Returns the digit in Yama's setting ptrace_scope; ' ' if it cannot be
+ * read. */
 static char ptrace_scope(void)
 {
     char scope = ' ';
@@ -149,7 +151,8 @@ ucs_status_t cma_probe(pid_t pid, uint64_t address, uint64_t token,
     return UCS_OK;
 }
 
-/* Returns whether the process is already a peer, which costs no system call. */
+/* Returns whether the process already is a peer: then it is reachable, and no
+ * system call is needed. */
 static int is_known(const cma_iface_t *iface, const cma_wire_iface_t *wire)
 {
     const cma_peer_t *peer;

@@ -1,44 +1,48 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The initiator's side of shared copies: offers, copies from the front, ends.
- * For the protocol and why it is correct see cma_job.h.
+ * The initiator's side of shared copies: offers them to the peer, copies chunks
+ * from the front, ends the job. For the protocol and why it is correct see
+ * cma_job.h.
  *
- * An offer costs a message. Peers that do not poll (they compute, or wait for
- * something else) get offers less and less often, so that copying alone is not
- * slower. When a peer helps again, it soon gets all offers.
+ * An offer is a message that asks the peer to help. It costs time. Peers that
+ * do not poll (they compute, or wait for something else) get offers less and
+ * less often, so that copies to them are as fast as without offers. When a peer
+ * helps again, it soon gets all offers.
  *
- * A helper may be descheduled while it copies a part, and we wait for it. On an
- * oversubscribed host that is frequent. A peer that delayed us for much longer
- * than copying a part takes gets no offers for a multiple of the delay.
+ * A helper may be descheduled while it copies a chunk, and the initiator has to
+ * wait for it. On an oversubscribed host that is frequent. A peer that caused a
+ * delay much longer than copying a chunk takes gets no offers for a multiple of
+ * the delay.
  */
 #include "cma.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Copies of at least this size are offered even if offers are to be skipped
- * (peer->skip): the cost of an offer is negligible. */
+/* Copies of at least this many bytes are offered even if offers are to be
+ * skipped (peer->skip), because the cost of an offer is negligible for them. */
 #define SHARE_ALWAYS (1024ul * 1024)
-/* Size of the parts that are copied while an offer is not accepted: the same
- * size as when copying alone. */
+/* Bytes that are claimed and copied at a time while the helper has claimed
+ * nothing: the same number as in a copy without a job (OP_STEP in cma_op.c). */
 #define SHARE_ALONE (512ul * 1024)
 #define SHARE_PAGE  4096ul
+/* Maximum of peer->unhelped: at most 2^6 - 1 offers are skipped. */
 enum { SHARE_UNHELPED_MAX = 6 };
 /* Maximum number of chunks at the front that the initiator claims when it opens
  * a job. With chunks of the default size, that is half of a job of up to 1
  * MiB. */
 enum { SHARE_OWN_MAX = 2 };
-/* Number of polls of a copying helper after which its liveness is checked, and
- * after which the waiting time is measured. */
+/* The initiator polls until the helper has finished its chunks. SHARE_PATIENCE:
+ * polls between two checks whether the helper is alive. SHARE_CLOCK: polls
+ * after which the measurement of the delay begins. */
 enum { SHARE_PATIENCE = 1024, SHARE_CLOCK = 64 };
 /* The pause without offers after a delay: a multiple of the delay, up to a
  * limit in seconds. */
 #define SHARE_PAUSE     32
 #define SHARE_PAUSE_MAX 2.0
-/* Seconds for which a cancelled operation waits until the helper has finished
- * its chunk. An operation is also cancelled if the helper's process has ended
- * but not all its threads. Copying a chunk takes microseconds, on an
- * oversubscribed host milliseconds. */
+/* Maximum seconds for which an operation that failed or was cancelled waits
+ * until the helper has finished its chunk. Copying a chunk takes microseconds,
+ * on an oversubscribed host milliseconds. */
 #define SHARE_LINGER 5.0
 
 /* --- Connection to the helper -------------------------------------------- */
@@ -51,7 +55,8 @@ static int share_has_place(const shm_outbox_t *outbox)
            outbox->num_slots;
 }
 
-/* Takes a slot in the peer's inbox and sends our identity. */
+/* Takes a slot in the peer's inbox and sends HELLO (cma_wire.h). On failure
+ * writes the reason. */
 static ucs_status_t share_join(cma_peer_t *peer, char *reason, size_t size)
 {
     cma_msg_hello_t hello = {
@@ -134,9 +139,12 @@ static void share_copy_chunks(cma_peer_t *peer, cma_op_t *op, uint32_t first,
     }
 }
 
-/* Divides the data into an even number of chunks, so that both sides copy the
- * same amount. If there are only two chunks the first is larger, because the
- * helper begins when the message has arrived. */
+/* Divides the data that is left into an even number of chunks of at most
+ * `chunk_max` bytes, rounded up to pages, so that both sides can copy the same
+ * amount. If there are
+ * only two chunks the first, which the initiator copies, is larger by a page,
+ * because the helper begins later. Sets op->chunk and op->job_length, and
+ * returns the number of chunks. */
 static unsigned plan(cma_op_t *op, size_t chunk_max)
 {
     size_t length = op->length - op->done;
@@ -200,8 +208,9 @@ cma_begin_t cma_share_begin(cma_peer_t *peer, cma_op_t *op)
                    shm_min(count / 2, SHARE_OWN_MAX));
     status = share_tell(peer, op);
     if (status != UCS_OK) {
-        if (status != UCS_ERR_NO_RESOURCE) { /* The helper has not polled for
-                                              * long */
+        if (status != UCS_ERR_NO_RESOURCE) { /* NO_RESOURCE: the peer's inbox is
+                                              * full, because it has not polled
+                                              * for long */
             peer->help = CMA_HELP_NEVER;
         }
         return CMA_BEGIN_ALONE;
@@ -212,8 +221,9 @@ cma_begin_t cma_share_begin(cma_peer_t *peer, cma_op_t *op)
 
 /* --- Continuing and ending ------------------------------------------------ */
 
-/* Stops offers to this peer for a while, if it was late. A second consecutive
- * pause is longer. */
+/* Stops offers to this peer for a while if it has delayed the job for too long.
+ * If the previous pause ended less than its own duration ago, the new pause is
+ * at least twice as long. */
 static void share_pause(cma_peer_t *peer, const cma_op_t *op)
 {
     double now    = peer->iface->host->time();
@@ -231,10 +241,11 @@ static void share_pause(cma_peer_t *peer, const cma_op_t *op)
     peer->pause_until = now + peer->pause;
 }
 
-/* Makes the job's words free for another job. Updates the number of offers to
- * skip: its logarithm grows by one with each job of which the helper has copied
- * no chunk. Another job only halves the logarithm, because a peer that copies
- * for itself most of the time helps now and then. */
+/* Makes the job's words free for another job, and updates peer->skip, the
+ * number of offers to skip. Its logarithm peer->unhelped grows by one if the
+ * helper has claimed no chunk of the job. Otherwise it is halved and not
+ * cleared, because a peer that is busy most of the time still helps now and
+ * then. */
 static void share_end(cma_peer_t *peer, cma_op_t *op)
 {
     if (peer->waits_from != 0) {
@@ -265,7 +276,8 @@ static void share_spoilt(cma_peer_t *peer, cma_op_t *op)
     }
 }
 
-/* Claims all free chunks, so that the helper cannot. */
+/* Claims all free chunks, so that the helper cannot claim them. Returns zero if
+ * the job's words are invalid. */
 static int share_close(cma_op_t *op)
 {
     uint32_t first, num;
@@ -304,9 +316,9 @@ int cma_share_copy(cma_peer_t *peer, cma_op_t *op)
 }
 
 /* Called while the helper is copying. Returns zero if the helper may still
- * write to the memory: the job must not end yet. Returns non-zero if its
- * process has ended, or if the operation was cancelled more than SHARE_LINGER
- * seconds ago. */
+ * access the memory: the job must not end yet. Returns non-zero if the helper's
+ * process has ended, or if an operation that failed or was cancelled has waited
+ * for it for SHARE_LINGER seconds. */
 static int share_is_abandoned(cma_peer_t *peer, cma_op_t *op)
 {
     const ucx_host_t *host = peer->iface->host;
@@ -371,7 +383,8 @@ int cma_share_finish(cma_peer_t *peer, cma_op_t *op)
             op->status = peer->status;
         }
         op->is_ending = 0;
-        return 1; /* The words of this job are not used again */
+        return 1; /* Without share_end(), the job stays in use: its words are
+                   * not used again, because the helper may still write them */
     }
 
     share_end(peer, op);

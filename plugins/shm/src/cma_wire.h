@@ -28,7 +28,7 @@ typedef struct __attribute__((packed)) cma_wire_iface {
     uint64_t words; /* Address of cma_words_t in its process */
 } cma_wire_iface_t;
 
-enum { CMA_WIRE_INBOX = 1u << 0 };
+enum { CMA_WIRE_INBOX = 1u << 0 }; /* The interface has an inbox */
 
 /* A remote key: memory of the domain whose token begins with these bytes. The
  * token detects keys of other processes; permissions are checked by the
@@ -46,24 +46,29 @@ _Static_assert(sizeof(cma_wire_key_t) == 20, "on the wire");
 /* Messages to an inbox: their ids */
 enum { CMA_MSG_HELLO = 1, CMA_MSG_JOB = 2 };
 
-/* First message of a sender: its PID, and in `proof` the address, in the
- * sender's memory, of its copy of the receiver's secret. The receiver reads the
- * copy, which proves that the sender could read the receiver's memory. */
+/* First message of a sender: its PID, and in `proof` an address in the sender's
+ * memory. There the sender has stored the receiver's secret, which it has read
+ * from the receiver's memory. The receiver reads it from that address, and so
+ * verifies that the sender is permitted to read the receiver's memory. */
 typedef struct cma_msg_hello {
     uint32_t pid;
     uint32_t zero;
     uint64_t proof;
 } cma_msg_hello_t;
 
+/* Asks the receiver to copy chunks of a put or get of the sender
+ * (cma_job.h). */
 typedef struct cma_msg_job {
-    uint8_t index; /* Index of the job's words in the private area */
+    uint8_t
+        index; /* Index of the job's words (cma_job_t) in the private area of
+                * the sender's box (layout.h) */
     uint8_t is_put;
     uint16_t count; /* Number of chunks */
     uint32_t generation;
-    uint64_t remote; /* Address in the helper's process */
-    uint64_t local;  /* Address in the sender's process */
-    uint64_t length;
-    uint64_t chunk; /* Bytes of each chunk except the last */
+    uint64_t remote; /* Address in the receiver's memory */
+    uint64_t local;  /* Address in the sender's memory */
+    uint64_t length; /* Bytes of all chunks */
+    uint64_t chunk;  /* Bytes of each chunk except the last */
 } cma_msg_job_t;
 
 _Static_assert(sizeof(cma_msg_job_t) == 40, "fits a cell");

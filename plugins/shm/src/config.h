@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The variables of this plugin; the core fills these structures. */
+/* The variables of this plugin; the core parses them into these structures.
+ * config.c describes each variable. Sizes are in bytes, times in seconds. */
 #ifndef SHM_CONFIG_H
 #define SHM_CONFIG_H
 

@@ -67,8 +67,8 @@ static ucs_status_t shm_am_short(uct_ep_h ep, uint8_t id, uint64_t header,
     return UCS_OK;
 }
 
-/* Returns the number of blocks of an entry. am_short_iov does not set `count`
- * and `stride`. */
+/* Returns the number of blocks of an entry. Callers of am_short_iov do not set
+ * `count` and `stride`, so their entries have one block. */
 static unsigned iov_blocks(const uct_iov_t *iov, int is_short)
 {
     return is_short ? 1 : iov->count;
@@ -154,8 +154,8 @@ static ucs_status_t shm_am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
     return send_pieces(ep, id, header, header_length, iov, iovcnt, 0);
 }
 
-/* Packs into reserved space. The length is known only after packing, so the
- * maximum is reserved. */
+/* Packs into reserved bytes of the ring. The length is known only after
+ * packing, so the maximum is reserved. */
 static ssize_t shm_am_bcopy(uct_ep_h ep, uint8_t id,
                             uct_pack_callback_t pack_cb, void *arg,
                             unsigned flags)
@@ -184,8 +184,9 @@ static ssize_t shm_am_bcopy(uct_ep_h ep, uint8_t id,
         place = outbox->ring +
                 shm_outbox_place(outbox, (uint32_t)length, &used);
         if (shm_unlikely(place != bytes)) {
-            memcpy(place, bytes, length); /* The actual length fits before the
-                                           * end of the ring */
+            memcpy(place, bytes, length); /* The maximum did not fit before the
+                                           * end of the ring, but the actual
+                                           * length does */
         }
         iface->bcopy_typical = (uint32_t)length;
         shm_outbox_commit(outbox, cell, id, (uint32_t)length);
@@ -230,9 +231,9 @@ static void shm_ep_pending_purge(uct_ep_h uct_ep,
     ucx_pending_purge(&ep->pending, cb, arg);
 }
 
-/* Calls the pending requests of one endpoint after the other, each endpoint
- * once per round. A callback may destroy endpoints, so each step takes the
- * first endpoint of the list. */
+/* Calls the pending requests of each endpoint in iface->waiting once. A
+ * callback may destroy endpoints, so each step takes the first endpoint of the
+ * list, and adds it at the end if it still has requests. */
 unsigned shm_iface_dispatch(shm_iface_t *iface)
 {
     unsigned count = 0;
@@ -270,7 +271,7 @@ static ucs_status_t shm_ep_flush(uct_ep_h ep, unsigned flags,
                                  uct_completion_t *comp)
 {
     atomic_thread_fence(memory_order_seq_cst);
-    return UCS_OK; /* No operation refers to a buffer of the sender */
+    return UCS_OK; /* Every operation is complete when its call returns */
 }
 
 static ucs_status_t shm_ep_fence(uct_ep_h ep, unsigned flags)
@@ -281,8 +282,8 @@ static ucs_status_t shm_ep_fence(uct_ep_h ep, unsigned flags)
 
 /* ------------------------------------------------------------------ life -- */
 
-/* Returns whether an address of sufficient length was passed. Without a length
- * in `params`, the caller guarantees it. */
+/* Returns whether `params` contains the address, with at least `need` bytes. If
+ * its length was not passed, the caller guarantees it. */
 static int has_bytes(const uct_ep_params_t *params, uint64_t field,
                      const void *address, uint64_t length_field, size_t length,
                      size_t need)

@@ -94,7 +94,8 @@ void shm_seg_wake(shm_seg_t *seg)
     if (seg->event_wr < 0) {
         seg->event_wr = open_event(seg);
         if (seg->event_wr < 0) {
-            return; /* The event cannot be opened: the creator has exited */
+            return; /* The event cannot be opened; normally because the creator
+                     * has exited */
         }
     }
     do {

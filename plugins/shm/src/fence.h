@@ -6,9 +6,10 @@
  *   sender:   write message; fence; read "asleep"
  *   receiver: write "asleep"; fence; read messages
  *
- * Messages are frequent, sleeps are rare. With membarrier the receiver makes
- * all processors that run a registered process fence, and the sender only has
- * to prevent the compiler from reordering.
+ * Messages are frequent, sleeps are rare. Therefore the receiver calls
+ * membarrier(), which executes a fence on all processors that run a registered
+ * process. The sender then needs no fence: it only has to prevent the compiler
+ * from reordering.
  */
 #ifndef SHM_FENCE_H
 #define SHM_FENCE_H

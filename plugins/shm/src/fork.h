@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Descriptors that a forked child must close at once: they hold locks of the
- * parent, or keep a socket of the parent open. Otherwise other processes would
- * take a parent that has exited for a live one.
+ * Descriptors that a forked child must close at once. In the child they would
+ * keep locks of the parent held, or its socket open, after the parent has
+ * exited, and other processes would take the parent for a live process.
  */
 #ifndef SHM_FORK_H
 #define SHM_FORK_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Passes segments to processes that do not see this process in /proc: a thread
- * with a local socket sends descriptors to peers whose request contains a
- * segment's token and which run as the same user, or as root.
+ * Passes segments to processes that do not see this process in /proc. A thread,
+ * the service, sends descriptors through a local socket to peers whose request
+ * contains a segment's token and which run as the same user or as root.
  *
  * In the usual case (one PID namespace for all) there is neither socket nor
  * thread. They are created with the first segment if this process is in a PID
@@ -34,24 +34,25 @@
 #define BACKLOG    128
 #define STACK_SIZE (128 << 10)
 
-/* Seconds to wait for a place in the listen queue, and again for the answer.
- * The kernel ends the wait if the process dies, so it is long only on an
- * oversubscribed host. */
+/* Seconds to wait for a place in the listen queue of the segment's creator, and
+ * again for its answer. The kernel ends the wait if the creator dies, so it is
+ * long only on an oversubscribed host. */
 #define ASK_LIMIT 10
 /* Seconds after which a silent client is closed if other clients need its
  * place. */
 #define SILENCE_LIMIT 1.0
-/* Milliseconds until the next check whether a descriptor is free. */
+/* Milliseconds until the next attempt to accept a client after descriptors have
+ * run out. */
 #define NO_FD_PAUSE 200
 
 typedef struct shm_handover {
     shm_space_t *space;
     pthread_mutex_t lock;
-    shm_seg_t *segs;
-    int started;   /* 1: running; -1: failed */
-    int is_wanted; /* A peer that needs the service was met */
+    shm_seg_t *segs; /* The segments of this process; protected by the lock */
+    int started;     /* 0: no service; 1: it runs; -1: starting it has failed */
+    int is_wanted;   /* A peer that needs the service was met */
     int listen_fd;
-    int stop_fd;
+    int stop_fd; /* An eventfd by which the thread is told to end */
     pthread_t thread;
     shm_fork_item_t fork;
 } shm_handover_t;
@@ -69,8 +70,8 @@ static socklen_t socket_name(const uint8_t *id, struct sockaddr_un *name)
     return (socklen_t)(at - (char *)name);
 }
 
-/* Returns whether the peer runs as the same user or as root, which could read
- * our memory anyway. */
+/* Returns whether the peer runs as the same user or as root. Such a process
+ * could read our memory in other ways, too. */
 static int peer_is_trusted(int fd)
 {
     struct ucred cred;
@@ -130,15 +131,17 @@ static void answer(shm_handover_t *handover, int sock)
     pthread_mutex_unlock(&handover->lock);
 }
 
-/* Descriptors that the thread polls. Clients are connections that have sent
- * nothing yet, oldest first. A silent client does not block the other clients:
- * a new client takes its place if all places are taken. */
+/* Indices of the descriptors that the thread polls: stop_fd, listen_fd, and
+ * from AT_ASKERS on at most MAX_ASKERS clients. Clients are connections that
+ * have not sent a request yet, oldest first. If there are MAX_ASKERS, the
+ * oldest is closed after SILENCE_LIMIT, so that silent clients do not block
+ * others. */
 enum { AT_STOP, AT_LISTEN, AT_ASKERS, MAX_ASKERS = 8 };
 
 typedef struct shm_desk {
     struct pollfd pfds[AT_ASKERS + MAX_ASKERS];
-    double since[MAX_ASKERS];
-    unsigned num;
+    double since[MAX_ASKERS]; /* Host time at which the client was accepted */
+    unsigned num;             /* Number of clients */
 } shm_desk_t;
 
 static void let_in(shm_handover_t *handover, shm_desk_t *desk)
@@ -173,8 +176,9 @@ static void let_go(shm_desk_t *desk, unsigned index)
     memmove(since, since + 1, num_after * sizeof(*since));
 }
 
-/* Waits for any event. If all places are taken, waits until the oldest client
- * exceeds its limit, and closes it. Returns poll()'s result. */
+/* Waits for any event, and returns poll()'s result. If there are MAX_ASKERS
+ * clients, waits at most until the oldest one exceeds SILENCE_LIMIT, and then
+ * closes it. */
 static int wait_at(shm_handover_t *handover, shm_desk_t *desk)
 {
     int timeout = -1, count;
@@ -229,7 +233,8 @@ static void *serve(void *arg)
     return NULL;
 }
 
-/* Starts a thread that blocks all signals. */
+/* Starts the thread of the service, which blocks all signals, so that the
+ * program's handlers do not run on it. Returns 0, or an errno. */
 static int start_thread(shm_handover_t *handover)
 {
     sigset_t all, old;
@@ -401,8 +406,8 @@ void shm_handover_close(shm_space_t *space)
 
 /* --- The importer -------------------------------------------------------- */
 
-/* Receives one or two descriptors and closes all others. Returns their
- * number. */
+/* Receives descriptors. Stores the first two in `fds`, and closes all others.
+ * Returns the number that was stored. */
 static int receive_fds(int sock, int *fds)
 {
     union {
@@ -443,8 +448,8 @@ static int receive_fds(int sock, int *fds)
     return num;
 }
 
-/* Checks the file, and opens a separate open file description of it; `fd` is
- * closed. */
+/* Closes `fd`, and returns a separate open file description of its file; -1 if
+ * the file is not of this type or cannot be opened. */
 static int own_description(int fd, mode_t type, int flags)
 {
     struct stat st;
@@ -457,8 +462,9 @@ static int own_description(int fd, mode_t type, int flags)
     return own;
 }
 
-/* Returns whether a wait was interrupted. A signal interrupts a wait with a
- * limit, even with SA_RESTART. */
+/* Returns whether a system call was interrupted by a signal before ASK_LIMIT
+ * has passed, so that it must be repeated. On a socket with a timeout a signal
+ * interrupts calls even with SA_RESTART. */
 static int is_interrupted(const shm_space_t *space, double began)
 {
     return (errno == EINTR) && (space->host->time() - began < ASK_LIMIT);

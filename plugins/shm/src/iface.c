@@ -68,8 +68,9 @@ static unsigned round_up_to_power_of_two(size_t value)
     return result;
 }
 
-/* A message must fit twice into a ring, so that one can be written while the
- * other is read. */
+/* Checks the variables, and sets the limits in `params`. A ring must hold two
+ * messages of the maximum length, so that one can be written while the other is
+ * read. */
 static ucs_status_t check_config(shm_iface_t *iface, shm_inbox_params_t *params)
 {
     const ucx_host_t *host     = iface->host;
@@ -98,7 +99,7 @@ static int is_tracing(const shm_iface_t *iface)
     return *iface->host->log_level >= (int)UCS_LOG_LEVEL_TRACE_DATA;
 }
 
-/* Default tracer: only the transport's part is logged. */
+/* Default tracer: adds no text, so that only the transport's part is logged. */
 static void show_nothing(void *arg, uct_am_trace_type_t type, uint8_t id,
                          const void *data, size_t length, char *buffer,
                          size_t max)
@@ -315,9 +316,9 @@ static double bandwidth_to(shm_iface_t *iface, uct_ep_h ep)
                                     shm_outbox_bandwidth(shm_ep(ep)->outbox);
 }
 
-/* am_zcopy also copies the data, a cost that the core's cost model does not
- * include. Direct access is one copy by one core, without a ring or a second
- * process. */
+/* Refines the costs of operations. am_zcopy also copies the data, a cost that
+ * the core's cost model does not include. A put or get is one copy by one core,
+ * without a ring or a second process, so it is faster than a message. */
 static ucs_status_t shm_iface_estimate(uct_iface_h uct_iface, ucx_perf_t *perf)
 {
     shm_iface_t *iface = shm_iface(uct_iface);
@@ -354,7 +355,8 @@ static ucs_status_t shm_iface_get_address(uct_iface_h uct_iface,
     return UCS_OK;
 }
 
-/* Tests by attaching the peer's inbox, which the endpoint then uses. */
+/* Tests reachability by attaching the peer's inbox. The attachment is kept in
+ * iface->probed, so that an endpoint created next uses it. */
 static int shm_iface_is_reachable(uct_iface_h uct_iface,
                                   const ucx_reachable_args_t *args)
 {

@@ -38,11 +38,11 @@ struct shm_ep {
     shm_outbox_t *outbox;
     ucx_pending_queue_t pending;
     LIST_ENTRY(shm_ep)
-    link;                        /* Node in its peer's list, in `failed` or in
-                                  * `told` */
-    TAILQ_ENTRY(shm_ep) waiting; /* Node in the interface's list */
-    uint8_t is_waiting;
-    uint8_t has_failed;
+    link; /* Node in its peer's eps, or in the interface's
+           * `failed` or `told` */
+    TAILQ_ENTRY(shm_ep) waiting; /* Node in the interface's `waiting` */
+    uint8_t is_waiting;          /* Non-zero: in that list */
+    uint8_t has_failed;          /* Non-zero: in `failed` or `told` */
 };
 
 typedef struct shm_iface {
@@ -51,18 +51,20 @@ typedef struct shm_iface {
     TAILQ_HEAD(, shm_ep)
     waiting;            /* Endpoints with pending requests, in the order of
                          * dispatch */
-    shm_ep_t *serving;  /* Endpoint whose pending requests are
-                         * running */
+    shm_ep_t *serving;  /* Endpoint whose pending requests are running; NULL:
+                         * none, or a request destroyed the endpoint */
     uint32_t rounds;    /* Number of calls of progress */
-    uint32_t tend_mask; /* The clock is read when these bits of
-                         * `rounds` are zero */
-    uint8_t is_armed;
+    uint32_t tend_mask; /* Progress calls shm_iface_tend(), which reads the
+                         * clock, when these bits of `rounds` are zero */
+    uint8_t is_armed;   /* Non-zero: arming has succeeded, and no progress was
+                         * called since then */
 
     const ucx_host_t *host;
     shm_md_t *md;
     shm_iface_config_t config;
     uint32_t processors;    /* Number of processors; 0: not queried yet */
-    uint32_t bcopy_typical; /* Size of the last bcopy message */
+    uint32_t bcopy_typical; /* Length of the last bcopy message, by which
+                             * outboxes choose the size of their rings */
     LIST_HEAD(, shm_peer) peers[SHM_PEER_HASH_SIZE];
     shm_peer_t *probed;         /* Peer that is_reachable has attached, without
                                  * an endpoint yet */
@@ -73,9 +75,10 @@ typedef struct shm_iface {
     int timer_fd;               /* In the epoll set */
     double tend_at;             /* Host time of the next check of the
                                  * peers */
-    double tended_at;           /* Host time of the last check of the peers */
-    double review_at;           /* Host time of the next check for idle
-                                 * senders */
+    double tended_at;           /* Host time of the last call of
+                                 * shm_iface_tend() */
+    double review_at;           /* Host time of the next shm_inbox_review(),
+                                 * which stops polling idle senders */
     uct_am_tracer_t tracer;
     void *tracer_arg;
 } shm_iface_t;
@@ -99,16 +102,17 @@ static inline shm_peer_t *shm_peer(shm_outbox_t *outbox)
 
 /* --- peer.c: peers of the host ------------------------------------------- */
 
-/* Finds the peer of an address or attaches it. On failure returns
- * UCS_ERR_UNREACHABLE and writes the reason. */
+/* Finds the peer of an interface address, or creates it and attaches its inbox.
+ * UCS_ERR_UNREACHABLE: that is impossible, and the reason was written. */
 ucs_status_t shm_peer_find(shm_iface_t *iface, const void *address,
                            size_t length, shm_peer_t **peer_p, char *reason,
                            size_t reason_size);
-/* Frees a peer without endpoints, unless it is the one just probed. */
+/* Frees the peer if it has no endpoints and is not iface->probed. */
 void shm_peer_put(shm_iface_t *iface, shm_peer_t *peer);
 void shm_peers_cleanup(shm_iface_t *iface);
 
-/* Detects dead peers and reports them. Called from progress. */
+/* Called from progress: detects peers and senders that have exited, reports
+ * failures, and stops polling idle senders. Each is due at its own interval. */
 void shm_iface_tend(shm_iface_t *iface);
 /* Marks an endpoint as failed; the next progress reports the failure to its
  * user. */

@@ -11,7 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Up to this number of senders, idle senders are polled as well. */
+/* If at most this number of senders is polled, idle senders stay polled,
+ * too. */
 enum { NEVER_DORMANT = 4 };
 
 static size_t slots_offset(void)
@@ -69,8 +70,8 @@ static size_t slot_offset(unsigned index)
     return slots_offset() + index * sizeof(shm_slot_t);
 }
 
-/* Returns the offset of a box. Senders can write to the head: do not use its
- * values. */
+/* Returns the offset of a box. Does not use the values in the head, because
+ * senders can overwrite them. */
 static size_t box_offset(const shm_inbox_t *inbox, unsigned index)
 {
     return inbox->front_length + index * inbox->box_stride;
@@ -173,9 +174,9 @@ static void tell_shortage(shm_inbox_t *inbox)
     }
 }
 
-/* Handles a slot whose sender rang the bell or has exited. Returns the number
- * of delivered messages. Sets *again_p if memory for a new sender has run
- * out. */
+/* Handles a slot whose sender has rung the bell or, if `gone`, has exited.
+ * Returns the number of delivered messages. Sets *again_p if memory for a new
+ * sender has run out, so that the slot must be visited again. */
 static unsigned visit(shm_inbox_t *inbox, unsigned index, int gone,
                       shm_deliver_t deliver, int *again_p)
 {
@@ -249,8 +250,8 @@ unsigned shm_inbox_answer_bell(shm_inbox_t *inbox, shm_deliver_t deliver)
             }
         }
     }
-    /* treat the bell as unanswered: the next progress tries again, and arming
-     * returns UCS_ERR_BUSY */
+    /* If a slot must be visited again, treat the bell as unanswered: the next
+     * progress tries again, and arming returns UCS_ERR_BUSY */
     inbox->bell_seen -= missed;
     return count;
 }
@@ -265,8 +266,9 @@ static int is_dead(const shm_inbox_t *inbox, unsigned index)
            !shm_seg_is_locked(&inbox->seg, 1 + index);
 }
 
-/* Returns the number of slots to check: the known ones and the other slots on
- * the same page, where a sender may have died before it rang the bell. */
+/* Returns the number of slots to check: those that were ever used, and the
+ * other slots on the same page, where a sender may have died before it rang the
+ * bell. */
 static unsigned num_sweep(const shm_inbox_t *inbox)
 {
     unsigned seen = atomic_load_explicit(&inbox->slots_seen,
@@ -293,12 +295,12 @@ int shm_inbox_has_dead(const shm_inbox_t *inbox)
 void shm_inbox_sweep(shm_inbox_t *inbox)
 {
     unsigned count = num_sweep(inbox);
-    int again      = 0; /* The sender stays dead, so the next sweep finds it
+    int again      = 0; /* Ignored: the next sweep finds the dead sender
                          * again */
     unsigned index;
 
     if (inbox->is_busy) {
-        return; /* a delivery still uses its sender */
+        return; /* A delivery is running, and its sender must not be freed */
     }
     inbox->is_busy = 1;
     for (index = 0; index < count; ++index) {

@@ -20,21 +20,21 @@ typedef ucs_status_t (*shm_deliver_t)(void *arg, unsigned slot, uint8_t id,
                                       void *data, uint32_t length);
 
 /* Called when a sender has taken or left a slot, for example to create or free
- * what the user of the inbox keeps for this sender. `private_area`: the first
- * private_size bytes of the sender's box, which is the part of the segment that
- * this sender writes to. */
+ * what the user of the inbox (posix, sysv or cma) keeps for this sender.
+ * `private_area`: the first private_size bytes of the sender's box. A box is
+ * the part of the segment that one sender writes to (layout.h). */
 typedef void (*shm_slot_event_t)(void *arg, unsigned slot, void *private_area);
 
 typedef struct shm_inbox_params {
     unsigned num_slots;  /* Maximum number of senders */
-    unsigned num_cells;  /* A power of two */
+    unsigned num_cells;  /* Cells of one sender; a power of two */
     size_t ring_max;     /* Maximum size of a sender's ring in
                           * bytes */
     size_t private_size; /* Bytes of each box for the user of the
                           * inbox */
     size_t max_length;   /* Maximum message length */
-    unsigned seg_flags;
-    const void *worker; /* Identifies the worker: see secret.h */
+    unsigned seg_flags;  /* SHM_SEG_* */
+    const void *worker;  /* Identifies the worker: see secret.h */
     shm_deliver_t deliver;
     shm_slot_event_t joined; /* May be NULL */
     shm_slot_event_t left;   /* May be NULL; also called when the sender
@@ -47,15 +47,16 @@ typedef struct shm_sender {
     shm_cell_t *cells;
     char *ring;
     uint32_t next;       /* Next cell to read, ever increasing */
-    uint32_t cells_told; /* Number of free cells that were reported to the
-                          * sender */
-    uint32_t ring_log;   /* Size of the ring in use; 0: none yet */
+    uint32_t cells_told; /* Value of `next` that was last reported to the
+                          * sender: all cells before it are free */
+    uint32_t ring_log;   /* log2 of the size of the ring in use; 0: none yet */
     uint32_t ring_at;    /* Offset of the next bytes in the ring */
-    uint64_t bytes_done;
-    uint64_t bytes_told;
+    uint64_t bytes_done; /* Total bytes of the ring that were read */
+    uint64_t bytes_told; /* Value of `bytes_done` that was last reported to the
+                          * sender */
     shm_slot_t *slot;
-    uint32_t news; /* The inbox's `review` when the last message arrived */
-    uint16_t index;
+    uint32_t news;  /* The inbox's `review` when the last message arrived */
+    uint16_t index; /* Index of the slot */
     uint8_t active; /* The sender is polled */
     uint8_t cut;    /* The sender has sent invalid data and is ignored */
     char *box;      /* The mapped box: private area, cells, ring */
@@ -64,10 +65,10 @@ typedef struct shm_sender {
 typedef struct shm_inbox {
     /* Progress */
     shm_inbox_head_t *head;
-    uint32_t bell_seen;
-    uint32_t num_active;
+    uint32_t bell_seen;    /* The value of head->bell that was handled last */
+    uint32_t num_active;   /* Number of entries of `active` */
     shm_sender_t **active; /* Senders that are polled */
-    uint32_t cells_mask;
+    uint32_t cells_mask;   /* Number of cells of one sender, minus 1 */
     uint32_t credit_cells; /* Credits are returned in steps of this many
                             * cells */
     uint8_t is_busy;       /* A delivery is running */
@@ -84,12 +85,14 @@ typedef struct shm_inbox {
     shm_secret_t secret;
     size_t front_length; /* Mapped bytes of head and slots, which precede the
                           * boxes */
-    size_t box_stride;
-    uint32_t review; /* Number of calls of shm_inbox_review() */
+    size_t box_stride;   /* Bytes from one box to the next */
+    uint32_t review;     /* Number of calls of shm_inbox_review() */
     struct {
         double time;
         uint64_t ticks;
-    } clock;                     /* Duration of a tick: see probe.c */
+    } clock; /* Host time and tick counter when the inbox was
+              * opened, from which probe.c computes the
+              * duration of a tick */
     _Atomic uint32_t slots_seen; /* Slots from this index on were never used */
 } shm_inbox_t;
 
@@ -97,8 +100,9 @@ ucs_status_t shm_inbox_open(shm_inbox_t *inbox, shm_space_t *space,
                             const shm_inbox_params_t *params);
 void shm_inbox_close(shm_inbox_t *inbox);
 
-/* Delivers new messages, up to a limit; returns their number. The users of an
- * inbox pass a constant function, which is inlined. Hot path. */
+/* Delivers new messages, at most SHM_INBOX_BATCH of each sender; returns their
+ * number. Callers pass a constant function as `deliver`, which is inlined. Hot
+ * path. */
 static SHM_INLINE unsigned shm_inbox_progress(shm_inbox_t *inbox,
                                               shm_deliver_t deliver);
 

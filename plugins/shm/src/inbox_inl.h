@@ -11,11 +11,12 @@
 #ifndef SHM_INBOX_INL_H
 #define SHM_INBOX_INL_H
 
-/* Maximum number of messages of one sender in one round, for fairness. */
+/* Maximum number of messages of one sender that one call of
+ * shm_inbox_progress() delivers, for fairness. */
 enum { SHM_INBOX_BATCH = 16 };
 
-/* Prefetch distance in cells. If a message had to wait, more messages probably
- * follow it. */
+/* Prefetch distance in cells. If the next message is present when the previous
+ * delivery returns, more messages probably follow. */
 enum { SHM_INBOX_AHEAD = 4 };
 
 /* inbox.c */
@@ -27,9 +28,11 @@ void shm_inbox_clock_init(shm_inbox_t *inbox);
 int shm_inbox_take_probe(shm_inbox_t *inbox, shm_sender_t *sender,
                          uint64_t ctl);
 
-/* Returns the phase bit of a cell's control word in that round through the
- * array of cells in which cell number `next` is written. Memory is zero
- * initially, so the first round has phase 1. */
+/* Returns the phase bit of the control word with which cell number `next` is
+ * written. Numbers increase forever; `mask` is the number of cells minus 1. The
+ * bit is inverted in every round through the array, so that the receiver
+ * recognizes new cells. Memory is zero initially, so the first round has phase
+ * 1. */
 static SHM_INLINE unsigned shm_phase(uint32_t next, uint32_t mask)
 {
     return (next & (mask + 1)) == 0;
@@ -62,7 +65,8 @@ static SHM_INLINE void shm_sender_tell_credits(shm_sender_t *sender)
                           memory_order_release);
 }
 
-/* Consumes the bytes of the next message in the ring. */
+/* Consumes the bytes of the next message in the ring, and returns their
+ * address. */
 static SHM_INLINE void *shm_sender_ring_take(shm_sender_t *sender,
                                              uint32_t ring_log, uint32_t length)
 {
@@ -118,7 +122,8 @@ static SHM_INLINE int shm_sender_peek(const shm_inbox_t *inbox,
     return shm_ctl_phase(*ctl_p) == shm_phase(sender->next, inbox->cells_mask);
 }
 
-/* Delivers messages, of which the first is present. Hot path. */
+/* Delivers the message with the control word `ctl` and those after it, up to
+ * SHM_INBOX_BATCH. Hot path. */
 static SHM_INLINE unsigned shm_sender_take(shm_inbox_t *inbox,
                                            shm_sender_t *sender, uint64_t ctl,
                                            shm_deliver_t deliver)

@@ -54,7 +54,8 @@ void shm_key_cache_destroy(shm_key_cache_t *cache)
     free(cache);
 }
 
-/* Applies the settings to the cache's space. Called with the lock held. */
+/* Applies the settings of shm_key_cache_configure() to the cache's space, if it
+ * is open. Called with the lock held. */
 static void cache_apply(shm_key_cache_t *cache)
 {
     if (cache->is_open) {
@@ -287,8 +288,8 @@ static int order(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* Compares the memory that the keys describe: two keys unpacked from the same
- * bytes are equal. */
+/* Compares the memory that the keys describe. Two keys that were unpacked from
+ * the same bytes are equal, although they are different objects. */
 ucs_status_t shm_rkey_compare(const ucx_component_t *component, uct_rkey_t a,
                               uct_rkey_t b, int *result)
 {

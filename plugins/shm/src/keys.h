@@ -16,9 +16,9 @@
 /* An attached segment, of which all bytes are mapped. */
 typedef struct shm_attached {
     shm_seg_t seg;
-    char *mapped;
-    unsigned refcount;
-    struct shm_attached *next;
+    char *mapped;              /* Address of the mapping */
+    unsigned refcount;         /* Number of keys that refer to it */
+    struct shm_attached *next; /* Next in the bucket */
 } shm_attached_t;
 
 /* An unpacked remote key, to which uct_rkey_t points. */
@@ -37,7 +37,7 @@ typedef struct shm_key_cache {
     const ucx_host_t *host;
     const shm_kind_t *kind;
     pthread_mutex_t lock;
-    int is_open; /* `space` is open, which happens with the first key */
+    int is_open; /* `space` is open; the first key opens it */
     shm_space_t space;
     char *dir; /* Directory of the domain opened last */
     int use_proc;
@@ -50,15 +50,17 @@ ucs_status_t shm_key_cache_create(const ucx_host_t *host,
                                   shm_key_cache_t **cache_p);
 void shm_key_cache_destroy(shm_key_cache_t *cache);
 
-/* Sets how segments of other processes are opened from now on: with the
- * settings of `space`. */
+/* Opens segments of other processes from now on with the settings of `space`:
+ * directory, use of /proc, use of sockets. */
 void shm_key_cache_configure(shm_key_cache_t *cache, const shm_space_t *space);
 
 /*
- * Wire format, little-endian:
- *   0 address of the segment 27 | base 8 | length 8 | offset in the segment 8
- * UCP omits bytes that it sends itself: the secret at the end of the address,
- * base, length, and zeros after them, if they are adjacent.
+ * Wire format, little-endian, with the sizes in bytes:
+ *   address of the segment 27 | base 8 | length 8 | offset in the segment 8
+ * UCP does not send the bytes of a key that it sends elsewhere itself: the
+ * secret, base and length, and zeros after them. It recognizes them only if
+ * they are adjacent. Therefore the secret is at the end of the address, before
+ * base and length.
  */
 enum { SHM_KEY_LENGTH = SHM_ADDRESS_LENGTH + 24 };
 

@@ -17,13 +17,14 @@ typedef struct shm_seg_head {
     uint32_t version;
     uint32_t num_locks;
     uint64_t length; /* Number of the user's bytes */
-    uint64_t page;
+    uint64_t page;   /* Unit of memory in bytes */
     uint8_t token[SHM_TOKEN_LENGTH];
     uint32_t maker_pid;
     int32_t event_fd; /* The creator's descriptor; -1: no event */
     uint32_t zero;
-    uint64_t event_ino;
-    uint64_t owners[]; /* sysv: num_locks owners */
+    uint64_t event_ino; /* Inode of the event's pipe or FIFO */
+    uint64_t owners[];  /* sysv: num_locks words, each the owner of a lock; 0:
+                         * free (sysv.c) */
 } shm_seg_head_t;
 
 #define SHM_SEG_MAGIC   0x6d68732d78637500ull
@@ -32,12 +33,15 @@ typedef struct shm_seg_head {
 _Static_assert(sizeof(shm_seg_head_t) == 64, "layout between processes");
 
 /*
- * An address, decoded:
- *   0 version << 4 | flags << 2 | kind | 1 inode 4 | 5 pid, id | zeros | 15 token
- * The inode is little-endian; pid and id have 7 bits in each byte, the lowest
- * first, and bit 7 set in all but the last. The random part of the token is at
- * the end of the address, so that in a key it is next to the description of the
- * memory.
+ * The address of a segment, decoded. Encoded it has SHM_ADDRESS_LENGTH bytes;
+ * the numbers are offsets:
+ *   0 version << 4 | flags << 2 | kind
+ *   1 inode, 4 bytes, little-endian
+ *   5 pid, id, then zeros
+ *  15 token
+ * pid and id have 7 bits in each byte, the lowest first, and bit 7 set in all
+ * but the last byte. The random part of the token is at the end of the address,
+ * so that in a key (keys.h) it is next to the description of the memory.
  */
 typedef struct shm_seg_addr {
     uint8_t kind;
@@ -48,7 +52,7 @@ typedef struct shm_seg_addr {
     uint8_t token[SHM_TOKEN_LENGTH];
 } shm_seg_addr_t;
 
-enum { SHM_ADDR_NAMED = 1u << 0 };
+enum { SHM_ADDR_NAMED = 1u << 0 }; /* The segment is a file with a name */
 
 struct shm_kind {
     const char *name;
@@ -126,14 +130,16 @@ void shm_event_close(shm_seg_t *seg);
 
 ucs_status_t shm_handover_open(shm_space_t *space);
 void shm_handover_close(shm_space_t *space);
-/* Offers a segment to other processes; starts the service if necessary. */
+/* Makes a segment available to other processes by the service of handover.c, a
+ * thread with a local socket. Starts the service if it is needed. */
 void shm_handover_add(shm_seg_t *seg);
 void shm_handover_remove(shm_seg_t *seg);
-/* Starts the service, because a peer needs it. */
+/* Starts the service, because a peer that needs it was met: now if there is a
+ * segment, otherwise with the first segment. */
 void shm_handover_start(shm_space_t *space);
-/* Requests a segment. Stores descriptors of separate open file descriptions in
- * *fd_p and, if the segment has an event, in *event_p (otherwise -1). Returns
- * 0, or an errno. */
+/* Requests the segment with this token from its creator's service. Stores
+ * descriptors of separate open file descriptions: in *fd_p of the segment, in
+ * *event_p of its event; -1: it has no event. Returns 0, or an errno. */
 int shm_handover_ask(shm_space_t *space, const uint8_t *token, int *fd_p,
                      int *event_p);
 
@@ -148,12 +154,14 @@ int shm_name_path(const shm_space_t *space, const uint8_t *token, int fifo,
 /* Generates the random part of the segment's token. */
 ucs_status_t shm_seg_new_token(shm_seg_t *seg);
 
-/* Creates the file and takes lock 0. Returns -1 and sets errno on failure.
- * Generates a new token, because names are public. */
+/* Creates the file of a named segment and takes lock 0. Returns its descriptor;
+ * -1, with errno set, on failure. Generates a new random token: a secret in the
+ * token would be visible to other users in the file's name. */
 int shm_name_make(shm_seg_t *seg);
 int shm_name_open(const shm_space_t *space, const uint8_t *token);
 void shm_name_remove(const shm_space_t *space, const uint8_t *token);
-/* Removes files in `dir` whose creators have exited. */
+/* Removes files in space->dir whose creators have exited. Only the first call
+ * for a space has an effect. */
 void shm_names_sweep(shm_space_t *space);
 
 /* Calls shmget() for a segment that other processes can recognize as stale if

@@ -7,12 +7,13 @@
  *          slots | owner's line | credits' line | wake line | x num_slots
  *          boxes | private | cells | ring | x num_slots
  *
- * A slot is one sender. Slot i belongs to the process that holds lock 1 + i of
- * the segment. It writes to its box: a circular array of cells of one cache
- * line each, and a ring of bytes for messages that do not fit a cell. Only the
- * sender writes to cells, ring and owner's line, except that the receiver frees
- * the slot; only the receiver writes to credits and wake. The user of the inbox
- * defines the private area.
+ * Each sender has a slot and a box. Slot i belongs to the process that holds
+ * lock 1 + i of the segment. Box i contains a circular array of cells of one
+ * cache line each, and a ring of bytes for messages that do not fit a cell. The
+ * user of the inbox (posix, sysv or cma) defines the private area. Only the
+ * sender writes to its box and to the owner's line of its slot, except when the
+ * receiver frees the slot. Only the receiver writes to the credits' and the
+ * wake line, except when a sender clears them because it has taken the slot.
  *
  * The receiver does not poll all slots. To ring the bell, a sender sets the bit
  * of its slot in `rung` and then increments `bell`; the receiver reads `bell`
@@ -93,9 +94,10 @@ static SHM_INLINE uint32_t shm_ctl_length(uint64_t ctl)
 typedef enum { SHM_SLOT_FREE, SHM_SLOT_USED, SHM_SLOT_LEFT } shm_slot_state_t;
 
 enum {
-    SHM_WAKE_DORMANT = 1u << 0, /* The slot is not polled: ring the bell */
-    SHM_WAKE_ARMED   = 1u << 1, /* The receiver is about to sleep: ring the
-                                 * bell */
+    SHM_WAKE_DORMANT = 1u << 0, /* The receiver does not poll the slot, so the
+                                 * sender must ring the bell */
+    SHM_WAKE_ARMED   = 1u << 1, /* The receiver sleeps or is about to, so the
+                                 * sender must ring the bell */
     SHM_WAKE_CUT     = 1u << 2, /* The sender is cut off: nothing more is read
                                  * from it */
 };
@@ -103,17 +105,20 @@ enum {
 typedef struct shm_slot {
     /* Written by the sender, except for the transition to FREE */
     SHM_ALIGNED_LINE _Atomic uint32_t state;
-    uint32_t fenced; /* The sender executes fences; see README */
+    uint32_t
+        fenced; /* Non-zero: the sender executes a fence after each message,
+                 * because there is no membarrier() (fence.h) */
 
-    /* Written by the receiver */
-    SHM_ALIGNED_LINE _Atomic uint32_t cells_done; /* Number of cells that are
-                                                   * free again */
-    _Atomic uint64_t bytes_done;                  /* Number of bytes of the ring
-                                                   * that are free again */
+    /* Written by the receiver; a sender that takes the slot clears it */
+    SHM_ALIGNED_LINE _Atomic uint32_t cells_done; /* Total number of cells that
+                                                   * the receiver has freed */
+    _Atomic uint64_t bytes_done;                  /* Total number of bytes of
+                                                   * the ring that the receiver
+                                                   * has freed */
     _Atomic uint64_t probed; /* Lower half: latency of a line in the last
                               * probe, ps; upper half: number of probes */
 
-    /* Written by the receiver */
+    /* Written by the receiver; a sender that takes the slot clears it */
     SHM_ALIGNED_LINE _Atomic uint32_t wake; /* SHM_WAKE_* */
     uint8_t pad[60];
 } shm_slot_t;
@@ -129,19 +134,22 @@ typedef struct shm_inbox_head {
     uint32_t ring_max;     /* Maximum bytes of a ring; a power of two */
     uint32_t private_size; /* Length of the private area at the start of a
                             * box */
-    uint32_t need_fence;   /* Senders must execute fences */
+    uint32_t need_fence;   /* Non-zero: the receiver has no membarrier(), so
+                            * senders must execute fences (fence.h) */
     uint64_t boxes;        /* Offset of the first box */
-    uint64_t box_stride;
+    uint64_t box_stride;   /* Bytes from one box to the next */
 
     /* Written by the receiver */
-    SHM_ALIGNED_LINE _Atomic uint32_t armed; /* Non-zero: the next sender must
-                                              * wake the receiver */
+    SHM_ALIGNED_LINE _Atomic uint32_t armed; /* Non-zero: the next sender that
+                                              * rings the bell must wake the
+                                              * receiver */
     _Atomic uint32_t num_used;               /* Slots in use; determines ring
                                               * sizes */
 
     /* Written by senders */
     SHM_ALIGNED_LINE _Atomic uint32_t bell; /* Incremented to ring the bell */
-    SHM_ALIGNED_LINE _Atomic uint64_t rung[SHM_MAX_SLOTS / 64];
+    SHM_ALIGNED_LINE _Atomic uint64_t rung[SHM_MAX_SLOTS / 64]; /* Bit i: slot i
+                                                                 * has rung */
 } shm_inbox_head_t;
 
 enum { SHM_LAYOUT_VERSION = 3 };

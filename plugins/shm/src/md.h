@@ -16,7 +16,8 @@
 typedef struct shm_memory {
     shm_seg_t seg;
     char *address;
-    unsigned refcount; /* Protected by the domain's lock */
+    unsigned refcount; /* Number of regions that refer to the allocation;
+                        * protected by the domain's lock */
 } shm_memory_t;
 
 /* Object behind uct_mem_h: an allocation, a registered part of one, or memory
@@ -37,13 +38,13 @@ typedef struct shm_md {
     uct_md_t super;
     const ucx_host_t *host;
     shm_space_t space;
-    shm_key_cache_t *keys;
-    char *dir;
+    shm_key_cache_t *keys; /* Of the component */
+    char *dir;             /* posix: memory of space.dir */
 
     pthread_mutex_t lock;
-    shm_memory_t **memories; /* Sorted by address */
+    shm_memory_t **memories; /* All allocations, sorted by address */
     unsigned num_memories;
-    unsigned max_memories;
+    unsigned max_memories; /* Size of the array `memories` */
 } shm_md_t;
 
 #endif

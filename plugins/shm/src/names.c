@@ -92,7 +92,8 @@ int shm_name_make(shm_seg_t *seg)
         if (fd < 0) {
             return -1;
         }
-        /* Another process may have removed it as stale */
+        /* Between open() and this lock another process may have removed the
+         * file as stale: then try again */
         if (take_lock_0(fd) && (fstat(fd, &st) == 0) && (st.st_nlink > 0)) {
             if ((seg->event_rd < 0) || (make_fifo(seg) == 0)) {
                 return fd;
@@ -124,8 +125,9 @@ void shm_name_remove(const shm_space_t *space, const uint8_t *token)
 {
     char path[SHM_PATH_MAX];
 
-    /* Remove the FIFO first: without the segment's file it would never be
-     * found */
+    /* Remove the FIFO first. If this process is killed in between,
+     * shm_names_sweep() still finds the segment's file; it does not search for
+     * FIFOs */
     for (int fifo = 1; fifo >= 0; --fifo) {
         if (shm_name_path(space, token, fifo, path, sizeof(path))) {
             (void)unlink(path);
@@ -170,7 +172,8 @@ void shm_names_sweep(shm_space_t *space)
     }
     dir = opendir(space->dir);
     if (dir == NULL) {
-        return; /* Creating a file in the directory reports the error */
+        return; /* The caller then creates a file in the directory, which fails
+                 * and reports the error */
     }
 
     while ((entry = readdir(dir)) != NULL) {

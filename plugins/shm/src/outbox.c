@@ -9,12 +9,13 @@
 
 #include <string.h>
 
-/* Preferred number of messages of the current size in a ring. For messages
- * above RING_LARGE the ring uses all space: README.md explains why. */
+/* RING_MESSAGES: preferred number of messages of the current size in a ring.
+ * RING_MIN_LOG: log2 of the smallest ring. For messages of RING_LARGE bytes or
+ * more the ring gets its maximum size: README.md explains why. */
 enum { RING_MESSAGES = 32, RING_MIN_LOG = 12, RING_LARGE = 8192 };
 
-/* Limit in bytes for all rings of one inbox together. Each ring may have
- * RING_FAIR bytes even if that exceeds the limit. */
+/* RING_TOTAL: limit in bytes for all rings of one inbox together. Each ring may
+ * nevertheless have RING_FAIR bytes. */
 #define RING_TOTAL (32ul << 20)
 #define RING_FAIR  (256ul << 10)
 
@@ -30,8 +31,8 @@ static int is_power_of_two(size_t value)
 
 /* ---------------------------------------------------------- open, close -- */
 
-/* Checks the head. It comes from a peer: the values that are used later are
- * copied and checked here. */
+/* Copies the values of the head that are used later, and returns whether they
+ * are valid. The head comes from a peer, which may be broken. */
 static int accept_head(shm_outbox_t *outbox, const shm_inbox_head_t *head)
 {
     size_t page = outbox->seg.page;
@@ -223,7 +224,8 @@ ucs_status_t shm_outbox_join(shm_outbox_t *outbox)
     outbox->cells_mask = outbox->num_cells - 1;
     outbox->limit      = outbox->num_cells;
 
-    /* A broken process may have written here after its slot was freed */
+    /* Clear the box and the slot: a broken process that had this slot before
+     * may have written here after the slot was freed */
     memset(outbox->box, 0, outbox->private_size + cells);
     atomic_store_explicit(&outbox->slot->wake, 0, memory_order_relaxed);
     atomic_store_explicit(&outbox->slot->bytes_done, 0, memory_order_relaxed);
@@ -286,7 +288,8 @@ static ucs_status_t give_up(shm_outbox_t *outbox)
     return UCS_ERR_CONNECTION_RESET;
 }
 
-/* Reads the credits. shm_outbox_has_news() compares later values with these. */
+/* Reads the credits that the receiver has returned, and sets the limits of
+ * cells and bytes. shm_outbox_has_news() compares later credits with these. */
 static ucs_status_t look_at_credits(shm_outbox_t *outbox)
 {
     shm_slot_t *slot = outbox->slot;
@@ -331,8 +334,9 @@ ucs_status_t shm_outbox_look_for_cells(shm_outbox_t *outbox)
     return (outbox->next == outbox->limit) ? UCS_ERR_NO_RESOURCE : UCS_OK;
 }
 
-/* Returns a suitable size of the ring for messages of `typical` bytes, of which
- * the current one has `length`. All senders share the receiver's memory. */
+/* Returns log2 of a suitable size of the ring for messages of `typical` bytes,
+ * which also holds two messages of `length` bytes if possible. All senders
+ * together are limited by RING_TOTAL. */
 static unsigned wanted_log(const shm_outbox_t *outbox, uint32_t length,
                            uint32_t typical)
 {
@@ -355,8 +359,9 @@ static unsigned wanted_log(const shm_outbox_t *outbox, uint32_t length,
     return log;
 }
 
-/* Returns the length of the longest message that does not need a larger ring,
- * after the ring was sized for `typical` as far as possible. */
+/* Returns the new value of ring_good, the typical message length up to which
+ * the ring need not grow: at least `typical`, for which the ring was just sized
+ * as far as possible. */
 static uint32_t good_for(const shm_outbox_t *outbox, uint32_t typical)
 {
     size_t size = 1ul << outbox->ring_log;
@@ -368,8 +373,9 @@ static uint32_t good_for(const shm_outbox_t *outbox, uint32_t typical)
     return (good > typical) ? (uint32_t)good : typical;
 }
 
-/* Enlarges the ring at its end. The bytes in use must be contiguous: they must
- * not continue at the start of the ring. */
+/* Enlarges the ring at its end to 1 << log bytes. The caller makes sure that
+ * the bytes in use are contiguous: bytes that continue at the start of the ring
+ * would be found at another place in the larger ring. */
 static ucs_status_t grow(shm_outbox_t *outbox, unsigned log)
 {
     size_t offset = outbox->boxes + outbox->slot_index * outbox->box_length +
@@ -406,7 +412,8 @@ ucs_status_t shm_outbox_look_for_bytes(shm_outbox_t *outbox, uint32_t length,
         status            = grow(outbox, log);
         outbox->ring_good = good_for(outbox, typical);
         if (status != UCS_OK) {
-            outbox->ring_good = typical; /* Do not try again for this size */
+            outbox->ring_good = typical; /* Later messages of this size do not
+                                          * try again */
         }
     }
 
@@ -419,8 +426,9 @@ ucs_status_t shm_outbox_look_for_bytes(shm_outbox_t *outbox, uint32_t length,
         return UCS_OK;
     }
     if ((in_flight == 0) && (length <= (1ul << outbox->ring_log))) {
-        /* The ring is empty: skipped bytes may exceed the credits, because a
-         * ring that cannot grow would otherwise never accept this message. */
+        /* The ring is empty. The message and the skipped bytes before it may
+         * together exceed the size of the ring: otherwise a ring that cannot
+         * grow would never accept this message. */
         outbox->bytes_limit = outbox->bytes_used + used;
         return UCS_OK;
     }

@@ -16,30 +16,31 @@
 typedef struct shm_outbox {
     /* Members of the hot path */
     shm_cell_t *cells;
-    uint32_t next;  /* Next cell to write, ever increasing */
-    uint32_t limit; /* Cells with numbers below this may be written */
-    uint32_t cells_mask;
-    uint8_t fenced;
-    uint8_t dead; /* The peer has exited: sends fail */
-    shm_slot_t *slot;
+    uint32_t next;       /* Next cell to write, ever increasing */
+    uint32_t limit;      /* Cells with numbers below this may be written */
+    uint32_t cells_mask; /* Number of cells, minus 1 */
+    uint8_t fenced;      /* Each send executes a fence (fence.h) */
+    uint8_t dead;        /* The peer has exited or is broken: sends fail */
+    shm_slot_t *slot;    /* NULL: no slot was taken yet */
     char *ring;
     uint32_t ring_at;     /* Offset of the next bytes in the ring */
     uint32_t ring_log;    /* log2 of the ring size in use; 0: no ring yet */
-    uint32_t ring_good;   /* Message length up to which the ring is large
-                           * enough */
-    uint64_t bytes_used;  /* Number of ring bytes used, ever increasing */
-    uint64_t bytes_limit; /* Limit of bytes_used */
+    uint32_t ring_good;   /* Typical message length up to which the ring need
+                           * not grow */
+    uint64_t bytes_used;  /* Total number of ring bytes used, ever increasing */
+    uint64_t bytes_limit; /* Value that bytes_used may reach now */
 
     /* Other members */
-    uint32_t cells_done; /* Last credits read */
+    uint32_t cells_done; /* The slot's cells_done and bytes_done when they were
+                          * read last */
     uint64_t bytes_done;
 
     const ucx_host_t *host;
     shm_probing_t probing;
     shm_seg_t seg;
     shm_inbox_head_t *head; /* Mapped with the slots */
-    size_t boxes;           /* Offset of the first box, where the mapping
-                             * ends */
+    size_t boxes;           /* Offset of the first box, where the mapping of
+                             * `head` ends */
     unsigned num_slots;
     unsigned slot_index;
     unsigned num_cells;
@@ -56,9 +57,9 @@ ucs_status_t shm_outbox_open(shm_outbox_t *outbox, shm_space_t *space,
 /* Closes the outbox. The receiver still gets messages that were sent. */
 void shm_outbox_close(shm_outbox_t *outbox);
 
-/* Takes a slot, which is required for sending. Returns UCS_OK if the outbox
- * already has one; UCS_ERR_EXCEEDS_LIMIT, after an error message, if all slots
- * are in use. */
+/* Takes a slot in the inbox, which is required for sending, unless the outbox
+ * already has one. UCS_ERR_EXCEEDS_LIMIT: all slots are in use, which is logged
+ * as an error. */
 ucs_status_t shm_outbox_join(shm_outbox_t *outbox);
 
 /* Sends up to SHM_CELL_ROOM bytes. Returns UCS_ERR_NO_RESOURCE if there is no
@@ -71,12 +72,13 @@ static SHM_INLINE ucs_status_t shm_outbox_send(shm_outbox_t *outbox, uint8_t id,
  * call. */
 int shm_outbox_peer_is_alive(const shm_outbox_t *outbox);
 
-/* Makes every later send fail with UCS_ERR_CONNECTION_RESET. */
+/* Called when the peer has exited or is broken: makes every later send fail
+ * with UCS_ERR_CONNECTION_RESET. */
 void shm_outbox_kill(shm_outbox_t *outbox);
 
 /* Called after a send that found no space. Returns non-zero if the next send
- * may have another result: the receiver has returned credits, or nothing was
- * sent yet, or the receiver reads nothing more. */
+ * may have another result: the receiver has returned credits, or no slot was
+ * taken yet, or sends fail from now on. */
 int shm_outbox_has_news(const shm_outbox_t *outbox);
 
 #include "outbox_inl.h"

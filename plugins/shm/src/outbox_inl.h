@@ -31,7 +31,8 @@ static SHM_INLINE uint32_t shm_outbox_place(const shm_outbox_t *outbox,
     return outbox->ring_at;
 }
 
-/* Returns the next cell, or NULL with *status_p set. */
+/* Returns the next cell to write; NULL, with the error in *status_p, if there
+ * is none. */
 static SHM_INLINE shm_cell_t *shm_outbox_cell(shm_outbox_t *outbox,
                                               ucs_status_t *status_p)
 {
@@ -44,7 +45,7 @@ static SHM_INLINE shm_cell_t *shm_outbox_cell(shm_outbox_t *outbox,
     return &outbox->cells[outbox->next & outbox->cells_mask];
 }
 
-/* Publishes the cell to a polling receiver. */
+/* Publishes the cell without waking the receiver. */
 static SHM_INLINE void shm_outbox_hand_over(shm_outbox_t *outbox,
                                             shm_cell_t *cell,
                                             shm_cell_kind_t kind, uint8_t id,
@@ -91,9 +92,9 @@ static SHM_INLINE ucs_status_t shm_outbox_send(shm_outbox_t *outbox, uint8_t id,
     return status;
 }
 
-/* Reserves a cell and `length` bytes of the ring, which grows for messages of
- * `typical` bytes. Write the bytes, then call shm_outbox_commit() with the
- * actual number. */
+/* Reserves a cell and `length` bytes of the ring. The ring grows if it is small
+ * for messages of `typical` bytes. The caller writes the bytes, then calls
+ * shm_outbox_commit() with the actual number. */
 static SHM_INLINE ucs_status_t shm_outbox_reserve(shm_outbox_t *outbox,
                                                   uint32_t length,
                                                   uint32_t typical,
@@ -121,7 +122,7 @@ static SHM_INLINE ucs_status_t shm_outbox_reserve(shm_outbox_t *outbox,
     return UCS_OK;
 }
 
-/* Consumes the first `length` reserved bytes. */
+/* Marks the first `length` reserved bytes of the ring as used. */
 static SHM_INLINE void shm_outbox_take_ring(shm_outbox_t *outbox,
                                             uint32_t length)
 {

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum number of rounds of progress between two reads of the clock, minus
- * one. A read takes far less time than this many rounds. */
+/* Maximum of iface->tend_mask: the clock is read at least once in 256 rounds of
+ * progress. A read takes far less time than this many rounds. */
 #define TEND_MASK_MAX 255
 /* Seconds between two checks for idle senders. For a sender with longer
  * intervals between messages, ringing the bell takes less time than polling. */
@@ -105,8 +105,8 @@ void shm_ep_fail(shm_ep_t *ep)
 
 /* Reports failures to the user. First delivers all messages that the failed
  * peers have sent, because progress delivers a limited number of them in a
- * round. Inside a delivery this is left to the next round. The callback may
- * destroy any endpoint. */
+ * round. If this is called while a message is being delivered, the next round
+ * reports the failures. The user's callback may destroy any endpoint. */
 static void tell_failures(shm_iface_t *iface)
 {
     shm_ep_t *ep;

@@ -3,9 +3,10 @@
  * Segments that are files: unnamed memory (memfd) or, if that is unavailable or
  * cannot be passed to peers, a file in a folder.
  *
- * Locks are open file description locks on seg->fd. A description exists as
- * long as any mapping made from it, also in a forked child. Therefore memory is
- * mapped from separate descriptions, and only seg->fd carries locks.
+ * Locks are open file description locks on seg->fd. An open file description
+ * exists as long as any mapping made from it, and a forked child inherits the
+ * mappings. Therefore memory is mapped from separate descriptions, so that a
+ * child does not keep the locks held.
  */
 #include "kind.h"
 
@@ -67,8 +68,8 @@ static void posix_unlock(shm_seg_t *seg, unsigned index)
     lock_op(seg->fd, F_OFD_SETLK, F_UNLCK, index, NULL);
 }
 
-/* Returns whether the lock is held. Any process that detects that a named
- * segment's creator has exited removes the file. */
+/* Returns whether the lock is held. If this detects that the creator of a named
+ * segment has exited, it removes the file. */
 static int posix_is_locked(const shm_seg_t *seg, unsigned index)
 {
     int type;
@@ -223,8 +224,9 @@ static ucs_status_t posix_make(shm_seg_t *seg, void *at)
     int names          = space->use_names;
     int hugetlb;
 
-    /* Unnamed memory is passed through /proc or a socket, and the latter also
-     * needs /proc. */
+    /* Unnamed memory is passed to peers through /proc or a socket. The receiver
+     * of a descriptor also opens it again through /proc. So without /proc, use
+     * names. */
     if ((names == UCS_YES) || ((names != UCS_NO) && !space->has_proc)) {
         shm_names_sweep(space);
         if (make_file(seg, 1, 0) == 0) {
@@ -311,8 +313,8 @@ static ucs_status_t posix_attach(shm_seg_t *seg, const shm_seg_addr_t *addr,
     error = shm_handover_ask(space, addr->token, &fd, &seg->event_wr);
     if (error == 0) {
         if (take_fd(seg, fd)) {
-            /* A peer that /proc does not show cannot find this process there
-             * either */
+            /* A peer that this process does not see in /proc does not see this
+             * process there either, so it needs the service of this process */
             shm_handover_start(space);
             return UCS_OK;
         }

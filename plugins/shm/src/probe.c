@@ -10,13 +10,14 @@
 
 #include <math.h>
 
-/* Latency in picoseconds of a cache line that another core has just written. If
- * a measured latency is lower, no other core has written the line: both
- * processes take turns on the same core. */
+/* Lower limit in picoseconds of the latency of a cache line that another core
+ * has just written. If a measured latency is lower, no other core has written
+ * the line: both processes take turns on the same core. */
 #define SAME_LATENCY 8000u
 
-/* Two cores are on the same chip if a line from the other core arrives clearly
- * sooner than a line from memory. On an EPYC a line takes 128 ns from memory,
+/* Two cores count as on the same chip, or near, if a line from the other core
+ * takes clearly less time than a line from memory. On an EPYC a line takes 128
+ * ns from memory,
  * 20 to 80 ns from the same chip, and 120 ns or more from another chip. On the
  * same chip the latency does not limit the bandwidth: lines of a ring that is
  * larger than a private cache are in the shared cache when they are read.
@@ -28,11 +29,11 @@
 #define NEAR_MOST    150.0
 #define NEAR_ASSUMED 100.0
 
-/* Between chips the latency limits the bandwidth, because a core has few lines
- * in flight. LINES_PART: part of the lines in flight (11 on an EPYC) that
- * transfers new data, because the writer fetches each line back. LINES_LEAST,
- * LINES_MOST, LINES_ASSUMED: limits of the number of lines, and its value if it
- * cannot be measured. */
+/* Between chips the latency limits the bandwidth, because a core can wait for
+ * few lines at the same time (11 on an EPYC). LINES_PART: part of these lines
+ * that contain new data for the reader; the others are fetched back by the
+ * writer. LINES_LEAST, LINES_MOST, LINES_ASSUMED: limits of the number of
+ * lines, and its value if it cannot be measured. */
 #define LINES_PART    0.5
 #define LINES_LEAST   4.0
 #define LINES_MOST    40.0
@@ -59,7 +60,8 @@ static SHM_INLINE size_t line_offset(uint32_t probe, unsigned number)
 
 /* ------------------------------------------------------------- receiver -- */
 
-/* Reads a counter after all previous loads are complete. */
+/* Reads a counter after all previous loads are complete. Its unit, the tick, is
+ * unknown; time_lines() determines it. */
 static SHM_INLINE uint64_t ticks_now(const ucx_host_t *host)
 {
 #if defined(__x86_64__)
@@ -169,9 +171,9 @@ static void probe(shm_outbox_t *outbox, double now)
     void *bytes = NULL;
     unsigned i;
 
-    /* If the data is sent by another transport, this outbox may not have a slot
-     * yet. After a failure no further probe is sent, so that the error is
-     * logged only once. */
+    /* An outbox that has not sent a message yet has no slot. If taking one
+     * fails, no further probe is sent, so that the error is logged only
+     * once. */
     if ((outbox->ring_max < SHM_PROBE_SIZE) ||
         ((outbox->slot == NULL) && (shm_outbox_join(outbox) != UCS_OK))) {
         probing->sent_at = INFINITY;
@@ -228,9 +230,9 @@ static double far_bandwidth(uint32_t latency)
     return LINES_PART * lines * SHM_CACHE_LINE / (latency * 1e-12);
 }
 
-/* Records a measured latency. A result on the other side of the threshold is
- * used only when the next one confirms it, because a single probe may be
- * disturbed. */
+/* Records a measured latency. If is_near() has another result for it than for
+ * the current value, the new value is used only after the next probe has
+ * confirmed that result, because a single probe may be disturbed. */
 static void take_answer(shm_probing_t *probing, uint32_t latency)
 {
     if ((probing->latency == 0) ||

@@ -17,8 +17,8 @@
 #define MADV_POPULATE_WRITE 23
 #endif
 
-/* /proc may belong to another PID namespace, where a PID identifies another
- * process. */
+/* Compares the PID in /proc/self with our own: /proc may belong to another PID
+ * namespace, where our PIDs identify other processes. */
 void shm_proc_probe(shm_space_t *space)
 {
     char link[32];
@@ -49,8 +49,9 @@ int shm_proc_open(uint32_t pid, int fd, mode_t type, uint64_t inode,
         return -1;
     }
 
-    /* O_PATH does not open the file itself; the descriptor's target cannot
-     * change any more */
+    /* O_PATH does not open the file itself. `handle` refers to the same file
+     * from now on, even if the other process reuses its descriptor number, so
+     * the checks below are valid for the file that is opened then */
     snprintf(path, sizeof(path), "/proc/%u/fd/%d", pid, fd);
     handle = open(path, O_PATH | O_CLOEXEC);
     if (handle < 0) {
@@ -66,8 +67,9 @@ int shm_proc_open(uint32_t pid, int fd, mode_t type, uint64_t inode,
     return own;
 }
 
-/* Touches pages on kernels without MADV_POPULATE_WRITE: write() reads one byte
- * of each page, and returns EFAULT where a load would raise a signal. */
+/* Commits pages on kernels without MADV_POPULATE_WRITE: write() to a pipe reads
+ * one byte of each page, and fails with EFAULT where a load would raise a
+ * signal. */
 static int touch_by_pipe(const char *address, size_t length, size_t page)
 {
     char buffer[4096];

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The random part of tokens (segment.h). All inboxes of a worker use the same
- * number, so that the worker's address, which contains several tokens, can be
+ * A token (segment.h) identifies a segment. It consists of the id of its space
+ * and a random number, the secret. All inboxes of a worker use the same secret,
+ * so that the worker's address, which contains several tokens, can be
  * compressed.
  *
- * A process that has the address of one inbox therefore has the number of all
+ * A process that has the address of one inbox therefore knows the secret of all
  * inboxes of that worker. Inboxes of other workers have another secret, even in
- * the same process. The other part of a token, the id of the space, is public:
- * names of sockets contain it. The ids of a process's spaces differ in their
- * first byte.
+ * the same process. The id of a space is public: names of sockets contain it.
+ * The ids of a process's spaces differ in their first byte.
  */
 #ifndef SHM_SECRET_H
 #define SHM_SECRET_H
@@ -19,9 +19,10 @@
 /* Member of an object that uses the secret of a worker. */
 typedef struct shm_secret {
     const void *worker;
-    uint64_t value; /* 0: the system returned no random number */
-    struct shm_secret *next;
-    struct shm_secret **link;
+    uint64_t value;           /* 0: the system returned no random number */
+    struct shm_secret *next;  /* Next in the list of all objects of the
+                               * process */
+    struct shm_secret **link; /* The pointer to this object in that list */
 } shm_secret_t;
 
 /* Sets the value: that of another object of the same worker, or a new one. The
@@ -29,7 +30,8 @@ typedef struct shm_secret {
  * one at a time for the objects of one worker. */
 void shm_secret_get(shm_secret_t *secret, const void *worker);
 
-/* May be called in a forked child, for an object of the parent. */
+/* Removes the object from the list. May also be called in a forked child, for
+ * an object that the parent has created. */
 void shm_secret_put(shm_secret_t *secret);
 
 /* Sets the id of a new space. UCS_ERR_IO_ERROR: no random numbers. */

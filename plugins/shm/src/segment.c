@@ -50,8 +50,8 @@ static uint8_t *put_number(uint8_t *at, uint32_t value)
     return at;
 }
 
-/* Decodes a number of at most five bytes: two such numbers fit before the
- * token, longer ones are invalid. */
+/* Decodes a number (kind.h). Reads at most five bytes, so that two numbers
+ * never reach beyond the token, even in invalid addresses. */
 static const uint8_t *get_number(const uint8_t *at, uint32_t *value_p)
 {
     uint64_t value = 0;
@@ -202,8 +202,9 @@ static void seg_init(shm_seg_t *seg, shm_space_t *space)
     seg->event_fd = -1;
 }
 
-/* In a forked child the segment belongs to the parent: closing here must not
- * change it. */
+/* Runs in a forked child, where the segment belongs to the parent. Closes the
+ * descriptors, and makes shm_seg_close() in the child leave the parent's locks
+ * and files as they are. */
 static void forked(shm_fork_item_t *item)
 {
     shm_seg_t *seg = shm_container_of(item, shm_seg_t, fork);

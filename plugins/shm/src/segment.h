@@ -4,9 +4,9 @@
  * kind (memfd and /dev/shm, or System V).
  *
  * A segment is sparse: its length is address space, and only committed memory
- * is used. It begins with a head, private to these functions, that proves its
- * identity to a process that attaches; the user's bytes begin at offset 0 of
- * what shm_seg_map() returns.
+ * is used. It begins with a head, private to these functions, by which a
+ * process that attaches the segment verifies its identity. Offsets count from
+ * the user's first byte, which follows the head.
  *
  * A segment has numbered locks. One process at a time holds a lock; it is
  * released when that process ends, in any way. The creator holds lock 0, which
@@ -42,13 +42,14 @@ typedef struct shm_space {
     const shm_kind_t *kind;
     struct shm_handover *handover; /* Passes descriptors to other processes */
     const char *dir;               /* For names, "/dev/shm"; not copied */
-    int use_names;                 /* ucs_ternary_auto_value_t: names in `dir`
-                                       instead of memfd; default UCS_TRY */
-    int use_proc;                  /* Try /proc first; default 1 */
+    int use_names;                 /* ucs_ternary_auto_value_t: files in `dir`
+                                    * instead of memfd; default UCS_TRY */
+    int use_proc;                  /* Non-zero: attach a segment by /proc if
+                                    * possible; default 1 */
     int use_socket;                /* ucs_ternary_auto_value_t: a thread passes
                                     * descriptors; default UCS_AUTO */
-    int hugetlb;                   /* ucs_ternary_auto_value_t; default
-                                       UCS_NO */
+    int hugetlb;                   /* ucs_ternary_auto_value_t: huge pages;
+                                    * default UCS_NO */
     /* Private */
     uint8_t id[4]; /* Random: start of each segment's token,
                     * and name of the socket */
@@ -57,9 +58,9 @@ typedef struct shm_space {
     uint32_t pid_ns; /* Inode of the PID namespace; 0: unknown */
     uint64_t owner;  /* This process in a table of owners: see
                       * sysv.c */
-    int told;        /* A lack of memory was reported */
-    int swept;       /* Stale names in `dir`, or stale segments,
-                      * were removed */
+    int told;        /* Non-zero: a lack of memory was logged as an error */
+    int swept;       /* Non-zero: stale names in `dir`, or stale segments of
+                      * System V, were removed */
 } shm_space_t;
 
 /* Must not move while it is open: other objects point to it. */
@@ -69,10 +70,12 @@ typedef struct shm_seg {
     size_t page;                     /* Unit of memory: 4096, or a huge page */
     uint8_t token[SHM_TOKEN_LENGTH]; /* Random: identifies the
                                       * segment */
-    int fd;                          /* Descriptor of a separate open file
-                                      * description, or -1 */
-    uint32_t maker_fd;               /* posix: the creator's descriptor */
-    int sysv_id;                     /* Identifier, or -1 */
+    int fd;                          /* posix: descriptor of a separate open
+                                      * file description, which carries our
+                                      * locks; otherwise -1 */
+    uint32_t maker_fd;               /* posix: number of the creator's
+                                      * descriptor */
+    int sysv_id;                     /* sysv: identifier; otherwise -1 */
     void *head;                      /* sysv: address of the whole segment */
     size_t head_length;              /* Bytes before the user's bytes */
     unsigned num_locks;
@@ -80,13 +83,15 @@ typedef struct shm_seg {
                      * process */
     unsigned flags; /* SHM_SEG_* */
     int is_maker;
-    int is_named; /* There is a file in `dir` */
-    uint32_t maker_pid;
-    int event_rd;     /* Creator: readable after shm_seg_wake();
-                       * -1: no event */
-    int event_wr;     /* -1: not opened yet */
-    int32_t event_fd; /* The creator's descriptor of the event */
-    uint64_t event_ino;
+    int is_named;       /* There is a file in `dir` */
+    uint32_t maker_pid; /* PID of the creator, in its PID namespace */
+    int event_rd;       /* Creator: readable after shm_seg_wake(); -1: no
+                         * event */
+    int event_wr;       /* Descriptor by which shm_seg_wake() makes event_rd
+                         * readable; -1: not opened yet */
+    int32_t event_fd; /* Number of the creator's descriptor of the event; -1: no
+                       * event */
+    uint64_t event_ino; /* Inode of the event's pipe or FIFO */
     shm_fork_item_t fork;
     struct shm_seg *next; /* Next attachable segment in the creator's space */
 } shm_seg_t;
@@ -132,15 +137,15 @@ ucs_status_t shm_seg_make_mapped(shm_space_t *space, size_t length, void *at,
 size_t shm_seg_address_length(const shm_space_t *space);
 void shm_seg_address(const shm_seg_t *seg, void *address);
 
-/* Points to the token in an address of sufficient length. */
+/* Returns a pointer to the token in an address of SHM_ADDRESS_LENGTH bytes. */
 const uint8_t *shm_seg_address_token(const void *address);
 
 /* Attaches a segment of another process (or of this one). The bytes come from a
  * peer. Returns UCS_ERR_UNREACHABLE if the segment cannot be shared with this
- * process; `reason` (if not NULL) receives the cause, and nothing is logged.
- * Makes some system calls. The call waits only for a creator that must be
- * queried by its socket: at most 10 s for an answer, and 10 s before that if
- * many processes query it. */
+ * process; `reason` (if not NULL) receives the cause, and nothing is logged. If
+ * the segment can only be obtained by the creator's socket, the call waits at
+ * most 10 s for the connection and 10 s for the answer. Otherwise it makes some
+ * system calls that do not wait. */
 ucs_status_t shm_seg_attach(shm_space_t *space, const void *address,
                             size_t address_length, shm_seg_t *seg, char *reason,
                             size_t reason_size);

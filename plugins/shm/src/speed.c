@@ -21,9 +21,10 @@ enum { SMALL = 4096, LARGE = 65536, TRIES = 6 };
 /* Lines that are read from memory, one in each page of 2 * LARGE bytes. */
 enum { LINE = 64, NUM_LINES = 32, PART = 2 * LARGE / NUM_LINES };
 
-/* The time of a call is rounded to one of several classes: CALL_LEAST is the
- * shortest in seconds, and there are four classes per power of two (CALL_STEP).
- * CALL_HALF is half a step, at which rounding changes. */
+/* The time of a call is rounded to one of these values: CALL_LEAST seconds, and
+ * each further value larger by the factor CALL_STEP, a quarter of a power of
+ * two. CALL_HALF, its square root, is the factor at which rounding changes to
+ * the next value. */
 #define CALL_LEAST 100e-9
 #define CALL_STEP  1.189207
 #define CALL_HALF  1.090508
@@ -167,8 +168,8 @@ static void measure_lines(char *memory)
 
 #else
 
-/* On this processor no instruction is known that removes a line from all
- * caches. */
+/* Measures nothing: there is no code for this processor that removes a line
+ * from all caches. */
 static void measure_lines(char *memory)
 {
 }

@@ -5,8 +5,9 @@
  * in a process, with memory of this process: no peer is needed, and the kernel
  * does the same work as for another process.
  *
- * The memory is touched before, and the shortest of several tries counts: page
- * faults and other processes can only make a copy slower.
+ * The memory is touched before, so that there are no page faults, and the
+ * shortest of several tries counts, because other processes can only make a
+ * copy slower.
  */
 #ifndef SHM_SPEED_H
 #define SHM_SPEED_H

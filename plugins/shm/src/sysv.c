@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Segments of System V. They are marked for removal when they are created:
- * Linux keeps a segment while it is attached, and other processes can attach it
- * by its identifier until then. So no segment is left behind; sysv_stale.c
- * handles processes that die before they mark a segment.
+ * Segments of System V. They are marked for removal when they are created.
+ * Linux keeps such a segment while any process has it attached, and other
+ * processes can still attach it by its identifier. So no segment is left
+ * behind. sysv_stale.c handles processes that die before they mark a segment.
  *
  * There is no file, so file locks cannot be used. A lock is a word in the head
  * that contains the PID and the start time of its owner, so that a later
@@ -39,8 +39,8 @@ static uint64_t make_owner(uint32_t pid, uint64_t start_time)
     return ((uint64_t)pid << 32) | (uint32_t)start_time;
 }
 
-/* Returns the identity of this process. Determined at its first use, because it
- * costs system calls. */
+/* Returns the owner word of this process. It is determined at its first use,
+ * because that costs system calls. */
 static uint64_t own_owner(shm_space_t *space)
 {
     int known;
@@ -120,7 +120,8 @@ static int sysv_is_locked(const shm_seg_t *seg, unsigned index)
                        __atomic_load_n(owner_at(seg, index), __ATOMIC_ACQUIRE));
 }
 
-/* In a forked child num_locks is 0: the locks belong to the parent. */
+/* In a forked child seg->num_locks is 0, so that the parent's locks are not
+ * released. */
 static void sysv_close(shm_seg_t *seg)
 {
     for (unsigned i = 0; (seg->held != NULL) && (i < seg->num_locks); ++i) {
@@ -153,7 +154,8 @@ static int make_segment(shm_seg_t *seg, void *at, int hugetlb)
                    NULL;
     }
 
-    /* Huge pages are reserved at once; others are not accounted before use. */
+    /* The kernel reserves huge pages now; other pages are not accounted before
+     * they are used, because of SHM_NORESERVE. */
     seg->sysv_id = shm_sysv_get(seg->length + seg->head_length,
                                 0600 | (hugetlb ? (SHM_HUGETLB | SHM_HUGE_2MB) :
                                                   SHM_NORESERVE));
@@ -246,7 +248,8 @@ static ucs_status_t sysv_attach(shm_seg_t *seg, const shm_seg_addr_t *addr,
     struct shmid_ds ds;
     void *mapped;
 
-    /* The liveness of owners is checked by PID */
+    /* Owners of locks are identified by their PIDs, so a PID must have the same
+     * meaning here */
     if (addr->inode != space->pid_ns) {
         return shm_unreachable(reason, reason_size,
                                "it is in another PID namespace, where the "

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define KEY_TAG   0x55580000u /* "UX", and an unused number */
+#define KEY_TAG   0x55580000u /* "UX"; the lower 16 bits are an unused number */
 #define KEY_MASK  0xffff0000u
 #define KEY_STEP  0x9e37u
 #define KEY_TRIES 64
@@ -37,12 +37,14 @@ int shm_sysv_get(size_t length, int flags)
         }
         number += KEY_STEP;
     }
-    /* No number was free: use a key that no process will clean up */
+    /* No key was free: create the segment without one. If this process dies
+     * now, no process recognizes the segment as stale */
     return (id >= 0) ? id : shmget(IPC_PRIVATE, length, flags | IPC_CREAT);
 }
 
 /* Returns whether the creator has exited and no process has the segment
- * attached. A PID of 0 means that the process is not visible here. */
+ * attached. A creator's PID of 0 means that it is in a PID namespace that is
+ * not visible here. */
 static int is_stale(const struct shmid_ds *ds)
 {
     return (ds->shm_nattch == 0) && (ds->shm_cpid > 0) &&

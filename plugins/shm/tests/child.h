@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Child processes of a test; they exit with their parent. */
+/* Child processes of a test. The kernel kills them when their parent exits. */
 #ifndef SHM_TEST_CHILD_H
 #define SHM_TEST_CHILD_H
 
@@ -18,7 +18,8 @@ static inline void child_need(int condition, const char *what)
     }
 }
 
-/* Like fork(), but exits on failure. */
+/* Like fork(), but aborts on failure, and the child is killed when the parent
+ * exits. */
 static inline pid_t child_fork(void)
 {
     pid_t parent = getpid(), pid;
@@ -29,14 +30,15 @@ static inline pid_t child_fork(void)
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent) {
-            _exit(1); /* The parent exited before the request */
+            _exit(1); /* The parent exited before prctl() */
         }
     }
     return pid;
 }
 
-/* Runs body(arg, fd) in a child process, which exits when it returns; `fd` is
- * the other end of *fd_p. */
+/* Runs body(arg, fd) in a child process, which exits when body() returns. `fd`
+ * and *fd_p are the two ends of a socket pair: *fd_p is for the parent. Returns
+ * the child's PID. */
 static inline pid_t child_start(void (*body)(void *arg, int fd), void *arg,
                                 int *fd_p)
 {

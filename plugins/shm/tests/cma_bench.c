@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Bandwidth of gets and puts over cma, measured in turns: copied by one process
- * alone, by both, by both with several operations at once, and with a target
- * that does not poll. Not a test: figures depend on the machine, and only their
- * ratios are meaningful.
+ * Bandwidth of gets and puts over cma in four cases: the initiator copies
+ * alone; the target helps; the target helps with WINDOW operations at once; the
+ * target could help but does not poll. The cases are measured in turns. Not a
+ * test: figures depend on the machine, and only their ratios are meaningful.
  */
 #include "child.h"
 #include "cma_side.h"
@@ -26,8 +26,8 @@ static void pin(int cpu)
     sched_setaffinity(0, sizeof(set), &set);
 }
 
-/* Offers its memory. Polls after an 'l', sleeps after an 'a', ends after a
- * 'q'. */
+/* The target. Obeys the bytes that tell() sends: progresses after 'l' (look),
+ * blocks after 'a' (away), ends after 'q' (quit). Confirms 'l' and 'a'. */
 static void target(void *arg, int fd)
 {
     cma_side_t side;

@@ -5,19 +5,22 @@
 
 #include <check.h>
 
-/* Bytes of memory that a side offers. */
+/* Bytes of memory of each side (cma_side.h) that its peer may access. */
 #define WINDOW (16ul << 20)
 
-/* Body of a child process: offers memory filled with 0x11 and helps until it is
- * stopped or killed. `arg`: more configuration, or NULL. */
+/* Body of a child process, for child_start(): a side whose memory is filled
+ * with 0x11. Exchanges cards over fd, then progresses until a byte arrives on
+ * fd. `arg`: more configuration (",NAME=VALUE..."), or NULL. */
 void cma_fault_serve(void *arg, int fd);
 
 void cma_fault_pause(unsigned us);
 
-/* Runs body in a process whose standard error must stay empty. */
+/* Runs body() in a child process. Fails the test if the child fails or writes
+ * to standard error. */
 void cma_fault_run_quietly(void (*body)(void *arg, int fd));
 
-/* Runs the tests, each in a process. Returns an exit status. */
+/* Runs the tests, each in a process of its own. Returns the exit status of the
+ * program. */
 int cma_fault_run(const char *name, const TTest *const *tests,
                   unsigned num_tests);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implementation of the sides of cma tests. */
+/* A side of a cma test: see cma_side.h. */
 #include "cma_side.h"
 
 #include <poll.h>
@@ -212,7 +212,7 @@ ucs_status_t cma_side_start(cma_link_t *link, int is_put, void *buffer,
     cma_wait_init(wait);
     for (unsigned i = 0; i < pieces; ++i) {
         part   = (i + 1 == pieces) ? length - done : (length - done) / 3;
-        /* With a gap, so that entries are not adjacent */
+        /* With a gap of 7 bytes, so that cma cannot merge the entries */
         iov[i] = (uct_iov_t){(char *)buffer + done + i * 7, part, NULL, 0, 1};
         done += part;
     }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A broken sender: it maps an inbox and writes arbitrary data, to its own slot
- * and to shared words. The receiver reports it once, continues to receive from
- * a correct sender, checks all its messages, and frees the slot when the broken
- * sender has exited. Another sender overwrites the whole segment, which must
- * not crash the receiver. The address sanitizer detects more.
+ * and to words that all senders share. The receiver reports this sender once,
+ * continues to receive from a correct ("honest") sender, checks all messages of
+ * that one, and frees the slot when the broken sender has exited. Another
+ * sender overwrites the whole segment, which must not crash the receiver. With
+ * the address sanitizer, this test also detects accesses outside the memory.
  */
 #include "inbox.h"
 #include "outbox.h"
@@ -35,14 +36,14 @@ typedef struct test {
     shm_space_t space;
     shm_inbox_t inbox;
     ucx_host_t host;
-    int honest_slot; /* Slot of the correct sender; -1 before its first
-                      * message */
-    uint64_t honest_got;
-    uint64_t random;
-    volatile sig_atomic_t sink;
+    int honest_slot;            /* Slot of the correct sender; -1 before its
+                                 * first message; NUM_SLOTS: there is none */
+    uint64_t honest_got;        /* Number of messages received from it */
+    uint64_t random;            /* State of next_random() */
+    volatile sig_atomic_t sink; /* Keeps the compiler from leaving out reads */
 } test_t;
 
-static unsigned cuts; /* Number of log lines about the broken sender */
+static unsigned cuts; /* Number of log lines that report a sender as cut off */
 
 static uint64_t next_random(uint64_t *state)
 {
@@ -102,7 +103,8 @@ static void honest_main(void *arg, int fd)
         fill(bytes, number, length_of(number));
         shm_outbox_commit(&outbox, cell, HONEST_ID, length_of(number));
         ++number;
-        outbox.probing.sent_at = 0; /* between messages, as often as possible */
+        outbox.probing.sent_at = 0; /* Makes the last probe old, so that another
+                                     * one is sent after each message */
         shm_outbox_bandwidth(&outbox);
     }
 }
@@ -141,12 +143,14 @@ static ucs_status_t deliver(void *arg, unsigned slot, uint8_t id, void *data,
 /* ---------------------------------------------------- the broken sender -- */
 
 typedef struct hostile {
-    uint8_t address[SHM_ADDRESS_LENGTH + 1];
-    uint64_t random;
-    int everywhere;
+    uint8_t address[SHM_ADDRESS_LENGTH + 1]; /* Of the inbox; the last byte is
+                                              * the way (SEG_*) */
+    uint64_t random;                         /* State of next_random() */
+    int everywhere;                          /* Overwrite the whole segment */
 } hostile_t;
 
-/* Returns a control word that is invalid in at most one property. */
+/* Returns a control word for the sender's next cell: random bits in one of
+ * eight cases, otherwise a word that is invalid in at most one property. */
 static uint64_t strange_ctl(const shm_outbox_t *outbox, uint64_t *random)
 {
     uint64_t r     = next_random(random);
@@ -159,17 +163,17 @@ static uint64_t strange_ctl(const shm_outbox_t *outbox, uint64_t *random)
         return shm_ctl(phase, SHM_CELL_INLINE, 0, 1, SHM_CELL_ROOM + 1);
     case 2: /* A ring larger than the maximum */
         return shm_ctl(phase, SHM_CELL_RING, 17 + (r >> 8) % 15, 1, 100);
-    case 3: /* Longer than the limit, or than the ring */
+    case 3: /* A message longer than MAX_LENGTH, often longer than the ring */
         return shm_ctl(phase, SHM_CELL_RING, 12 + (r >> 8) % 5, 1,
                        (uint32_t)(r >> 32) | 8257);
-    case 4: /* A ring without memory, or a ring that shrinks */
+    case 4: /* A ring of any size: too small, or smaller than before */
         return shm_ctl(phase, SHM_CELL_RING, (r >> 8) % 17, 1, MAX_LENGTH);
     case 5: /* An undefined kind */
         return shm_ctl(phase, 3, 12, 1, 8);
     case 6: /* A probe, or an invalid probe */
         return shm_ctl(phase, SHM_CELL_PROBE, (r >> 8) % 18, 1,
                        SHM_PROBE_SIZE + (r >> 16) % 2);
-    default: /* A valid word, but without the bytes */
+    default: /* A valid word of a message whose bytes were not written */
         return shm_ctl(phase, SHM_CELL_RING, 13 + (r >> 8) % 4, 1,
                        (r >> 16) % MAX_LENGTH);
     }
@@ -222,7 +226,7 @@ static void spoil_own_place(shm_outbox_t *outbox, uint64_t *random)
         atomic_store(&outbox->slot->probed, next_random(random));
         atomic_store(&outbox->slot->wake, (uint32_t)(r >> 16));
         break;
-    case 2: /* All cells and the private area */
+    case 2: /* The private area of the slot (private_size), and all cells */
         for (i = 0; i < PRIVATE + NUM_CELLS * sizeof(shm_cell_t); ++i) {
             outbox->box[i] = (char)next_random(random);
         }
@@ -236,10 +240,11 @@ static void spoil_own_place(shm_outbox_t *outbox, uint64_t *random)
     }
 }
 
-/* Writes invalid data that the receiver must detect, whatever it has read
- * before: in the next cell that it reads, in a slot that is in use. The
- * receiver sends the number of that cell, after it has read everything that was
- * written. */
+/* Makes sure that the receiver detects this sender at least once: writes an
+ * invalid control word to the next cell that the receiver reads. The receiver
+ * sends the number of that cell over fd, after it has read everything that was
+ * written before. Marks the slot as used, because the receiver does not read
+ * others. */
 static void say_last_words(shm_outbox_t *outbox, int fd)
 {
     uint32_t slot = outbox->slot_index, next;
@@ -267,7 +272,7 @@ static void spoil_everything(shm_outbox_t *outbox, uint64_t *random)
         EXPECT_TRUE(all != MAP_FAILED);
     }
     for (i = 0; i < 20000; ++i) {
-        /* Mostly at the structures */
+        /* In three of four cases among the structures at the start */
         size_t end = (i % 4 == 0) ? length : outbox->boxes + 8192;
 
         all[next_random(random) % end] = (uint8_t)next_random(random);
@@ -354,9 +359,9 @@ static unsigned count_senders(const test_t *test)
     return count;
 }
 
-/* Sends the number of the cell that is read next to a sender, after reading
- * everything that the sender has written. It is the first cell if the sender is
- * unknown or was dropped. */
+/* Answers say_last_words() if it has sent its slot: receives everything that
+ * the sender in that slot has written, and sends it the number of the cell that
+ * is read next. That is cell 0 if the receiver has no sender in that slot. */
 static void answer_last_words(test_t *test, int fd)
 {
     shm_inbox_t *inbox = &test->inbox;
@@ -377,8 +382,9 @@ static void answer_last_words(test_t *test, int fd)
     seg_write(fd, &next, sizeof(next));
 }
 
-/* Receives until the process has exited and more messages of the correct sender
- * have arrived. */
+/* Receives until process `pid`, a broken sender, has exited, and 200 more
+ * messages of the correct sender have arrived. `pid` -1: there is no broken
+ * sender. */
 static void receive_until_gone(test_t *test, pid_t pid, int fd)
 {
     uint64_t enough = test->honest_got + 200;
@@ -431,7 +437,8 @@ static void with_an_honest_sender(int way)
                                              * remains */
         EXPECT_GE(cuts - before, 1);
         total += cuts - before;
-        /* With damaged constants, no process could attach */
+        /* The broken sender has damaged constants of the segment. Restore them,
+         * because otherwise the next sender could not attach */
         memcpy(test.inbox.head, constants, sizeof(constants));
     }
     printf("%s: %u broken senders, %u lines in the log, %llu honest messages\n",
@@ -469,14 +476,14 @@ static void is_told_once(void)
     }
     EXPECT_EQ(cuts, before + 1);
 
-    /* The sender detects the cut with the next message or wait */
+    /* The sender learns that it is cut off when it waits for a free cell */
     outbox.next = outbox.limit;
     EXPECT_EQ(shm_outbox_send(&outbox, 1, "x", 1), UCS_ERR_CONNECTION_RESET);
     shm_outbox_close(&outbox);
     shm_inbox_sweep(&test.inbox);
     EXPECT_EQ(count_senders(&test), 0);
 
-    /* A process that gets the slot afterwards is received */
+    /* The receiver accepts messages of the next sender in the same slot */
     EXPECT_EQ(shm_outbox_open(&outbox, &test.space, address, SHM_ADDRESS_LENGTH,
                               NULL, 0),
               UCS_OK);

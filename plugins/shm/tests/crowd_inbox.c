@@ -2,8 +2,8 @@
 /*
  * Many senders to one inbox: each message arrives complete, and senders that
  * were idle for a while are not polled. If all slots are in use, another sender
- * gets an error, and a slot after a sender has left. Costs are counted in
- * polled cells, not in time.
+ * gets an error; after a sender has left, it gets a slot. The cost of a poll is
+ * measured as the number of senders that are polled, not in time.
  */
 #include "inbox.h"
 #include "outbox.h"
@@ -27,8 +27,8 @@ enum {
     NUM_CELLS     = 32,
     RING_MAX      = 64 << 10,
     MAX_LENGTH    = 8256,
-    FEW           = 4,  /* Up to this number of senders, idle senders are polled
-                         * as well */
+    FEW           = 4,  /* A receiver that polls at most this number of senders
+                         * does not stop polling idle ones */
     SILENCE       = 30, /* Seconds without any message after which the test
                          * fails */
 };
@@ -39,19 +39,19 @@ typedef struct test {
     uint8_t address[SHM_ADDRESS_LENGTH];
     shm_outbox_t *outboxes;
     unsigned num_outboxes;
-    unsigned got[NUM_SLOTS];
+    unsigned got[NUM_SLOTS];    /* Number of messages received from each slot */
     uint32_t number[NUM_SLOTS]; /* Number of each sender's next message */
-    int numbered;
-    unsigned total;
+    int numbered;               /* Messages are those of fill(), in order */
+    unsigned total;             /* Number of messages received */
 } test_t;
 
-/* Length of a message, from 4 to 3000 bytes: a number, and bytes that depend on
- * it. */
+/* Returns the length of message `number`, from 4 to 3003 bytes. */
 static uint32_t length_of(uint32_t number)
 {
     return 4 + ((number % 7 == 0) ? (number * 131) % 3000 : number % 50);
 }
 
+/* A message is its number, and bytes that depend on the number. */
 static void fill(uint8_t *bytes, uint32_t number)
 {
     memcpy(bytes, &number, sizeof(number));
@@ -129,8 +129,8 @@ static void progress_until(test_t *test, unsigned total)
     }
 }
 
-/* Runs three rounds of progress and review. No sender sends during them, so
- * that all become idle. */
+/* Runs three rounds of progress and review. A review stops polling senders that
+ * have sent nothing since the last one, and here no sender sends. */
 static void be_idle(test_t *test)
 {
     for (unsigned i = 0; i < 3; ++i) {
@@ -152,7 +152,7 @@ static void idle_senders_are_not_looked_at(void)
         }
         progress_until(&test, (round + 1) * NUM_IDLE);
         be_idle(&test);
-        EXPECT_GE(FEW, test.inbox.num_active); /* Cells polled per round */
+        EXPECT_GE(FEW, test.inbox.num_active); /* Senders polled per round */
         EXPECT_EQ(test.total, (round + 1) * NUM_IDLE);
     }
 
@@ -166,7 +166,8 @@ static void idle_senders_are_not_looked_at(void)
     }
     EXPECT_GE(FEW + 1, test.inbox.num_active);
 
-    /* During the sleep, any sender wakes the receiver */
+    /* While the receiver is armed for sleep, a message of any sender, also one
+     * that is not polled, ends the sleep */
     EXPECT_EQ(shm_inbox_arm(&test.inbox), UCS_OK);
     EXPECT_EQ(shm_outbox_send(&test.outboxes[400], 1, "up", 2), UCS_OK);
     EXPECT_EQ(shm_inbox_arm(&test.inbox), UCS_ERR_BUSY);
@@ -175,8 +176,8 @@ static void idle_senders_are_not_looked_at(void)
     close_test(&test);
 }
 
-/* All send as much as they can: each gets at least half of the share of any
- * other. */
+/* All senders send as much as they can. Each gets at least half as many
+ * messages through as any other. */
 static void eager_senders_take_turns(void)
 {
     static test_t test;

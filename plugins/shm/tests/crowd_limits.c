@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shortages: descriptors, address space, file size, space in the file system,
- * memory for a new sender. A failure at any point causes an error with a
- * message, and afterwards there are as many descriptors and files as before.
+ * An inbox and a sender when a resource is short: descriptors, address space,
+ * file size, space in the file system, memory for a new sender. A failure at
+ * any point causes an error with a message, and afterwards there are as many
+ * descriptors and files as before.
  */
 #include "inbox.h"
 #include "outbox.h"
@@ -21,14 +22,15 @@ enum { SKIPPED = 77, MAX_LENGTH = 8256 };
 
 typedef struct limit {
     const char *name;
-    int resource;
-    int way;
-    long first, step;
-    unsigned steps;
-    int relative; /* The limit is relative to the current use */
+    int resource;     /* RLIMIT_* */
+    int way;          /* SEG_* (seg_side.h) */
+    long first, step; /* The first limit, and the increment of each step: bytes,
+                       * or descriptors */
+    unsigned steps;   /* Number of limits that are tried */
+    int relative;     /* The limits are added to the current use */
 } limit_t;
 
-static unsigned delivered;
+static unsigned delivered; /* Number of messages received in all inboxes */
 
 static ucs_status_t deliver(void *arg, unsigned slot, uint8_t id, void *data,
                             uint32_t length)
@@ -46,7 +48,8 @@ static const shm_inbox_params_t params = {
     .deliver    = deliver,
 };
 
-/* Sends one message through the ring; NO_RESOURCE is an error here. */
+/* Sends one message. One longer than SHM_CELL_ROOM uses the ring. Does not
+ * retry. */
 static ucs_status_t send_long(shm_outbox_t *outbox, uint32_t length)
 {
     shm_cell_t *cell;
@@ -61,8 +64,8 @@ static ucs_status_t send_long(shm_outbox_t *outbox, uint32_t length)
     return status;
 }
 
-/* Runs a complete cycle with one delivered message. Returns UCS_OK if all steps
- * succeeded. */
+/* Opens an inbox and an outbox, sends a short and a long message, and closes
+ * everything. Returns UCS_OK, or the status of the first step that failed. */
 static ucs_status_t whole_life(int way)
 {
     uint8_t address[SHM_ADDRESS_LENGTH];
@@ -142,7 +145,8 @@ static void climb(void *arg, int fd)
             continue;
         }
         ++bad;
-        /* a failed attachment returns its reason to the caller instead */
+        /* Each failure is logged, except that shm_outbox_open() passes the
+         * reason of UCS_ERR_UNREACHABLE to its caller instead */
         EXPECT_TRUE((status == UCS_ERR_UNREACHABLE) ||
                     (seg_host_errors() > errors));
     }
@@ -152,8 +156,8 @@ static void climb(void *arg, int fd)
     EXPECT_GE(good, 1);
 }
 
-/* Uses a file system with space for some senders, and for a part of what they
- * request. */
+/* Mounts a file system of 100 KiB: enough for some senders, and for some of the
+ * rings that long messages need. */
 static void full_folder(void *arg, int fd)
 {
     const char *dir = seg_dir();
@@ -226,9 +230,9 @@ void *__wrap_calloc(size_t number, size_t size)
     return no_memory ? NULL : __real_calloc(number, size);
 }
 
-/* A sender rings the bell for its slot once. If the receiver has no memory for
- * the sender at this time, it must not sleep, and receives the message when
- * there is memory. */
+/* A new sender notifies the receiver only once. If the receiver has no memory
+ * for the sender at that time, the receiver must not sleep, and must receive
+ * the message as soon as there is memory. */
 static void join_late(void *arg, int fd)
 {
     uint8_t address[SHM_ADDRESS_LENGTH];

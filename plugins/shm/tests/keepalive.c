@@ -18,12 +18,15 @@
 #define MSEC 1000000ul
 #define HOUR (3600000 * MSEC)
 
-/* Seconds beyond the default interval. An interface without checks must not
- * detect a failure in this time. */
+/* Seconds for which the test continues after all sides that check their peers
+ * have detected the failure. SELDOM and NEVER must not detect it in this
+ * time. */
 #define BEYOND 0.5
 /* Limit in seconds for a step of about a second; only a hang reaches it. */
 #define TIMEOUT 120.0
 
+/* Interfaces of the survivor, which differ in their interval: see
+ * open_sides(). */
 enum { BY_PARAMETER, BY_VARIABLE, BY_DEFAULT, NEVER, SELDOM, NUM_SIDES };
 
 static void give(int fd, const void *data, size_t length)
@@ -75,7 +78,8 @@ static size_t pack_nothing(void *dest, void *arg)
     return 0;
 }
 
-/* An interface without checks detects no failure by sending. */
+/* An interface with an infinite interval does not detect a failure by sending,
+ * but does so if the message has UCT_SEND_FLAG_PEER_CHECK. */
 static void check_by_sending(kill_side_t *side, kill_link_t *link)
 {
     double end = kill_now() + TIMEOUT;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A process that called progress often, and then only rarely, detects that its
- * peer has exited after a number of rounds that does not depend on the earlier
- * rate.
+ * A process that called progress often, and then only rarely, detects the exit
+ * of its peer. The number of calls that this takes must not depend on how often
+ * it called progress before.
  *
  * This process, which does not use the library, forks both sides.
  */
@@ -17,8 +17,8 @@
 
 enum {
     BUSY_ROUNDS = 300000,
-    /* Rounds of at least a millisecond each; peers are checked every ten
-     * milliseconds */
+    /* Maximum number of calls of progress until the detection. Each takes at
+     * least 1 ms, and peers are checked every 10 ms */
     SLOW_ROUNDS = 2000,
 };
 
@@ -43,7 +43,9 @@ static void victim_main(void *tl, int fd)
     }
 }
 
-/* Reports after it has spun, and continues when the peer has ended. */
+/* Calls progress BUSY_ROUNDS times without a pause, reports that, waits until
+ * the parent has killed the peer, and then calls progress with pauses of 1 ms
+ * until it detects that. */
 static void survivor_main(void *tl, int fd)
 {
     unsigned rounds = 0;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two survivors and a sequence of victims, each of which is killed at a random
- * moment: while it opens, attaches, joins, sends, copies or leaves. The
- * survivors detect it in bounded time, receive everything that the victim had
- * sent, and continue with each other and with the next victim. No descriptor,
- * file or System V segment is left behind.
+ * Two survivors and a sequence of victims, which communicate with both. Most
+ * victims are killed, at a random moment: while they open, connect, send, copy
+ * or close. Each survivor detects that in bounded time, and continues with the
+ * next victim. Some victims are spared: they leave normally, and the survivors
+ * have received all their messages. No descriptor, file or System V segment is
+ * left behind.
  *
  * This process, which does not use the library, forks all others.
  */
@@ -24,15 +25,15 @@
 
 enum { SURVIVORS = 2, SPARED_EVERY = 8, MAX_ROUNDS = 200 };
 
-/* Seconds from the close of a victim's socket to the detection of its end, at
- * most. */
+/* Limit in seconds for a survivor to detect that a victim has exited, from the
+ * close of the victim's socket on. */
 #define NOTICE_LIMIT 30.0
 /* Limit in seconds for one round of a survivor. It waits three times, each at
  * most NOTICE_LIMIT: for the victim's end, for its messages, and for the last
- * copy. */
+ * put or get. The rest is for everything else. */
 #define ROUND_LIMIT (4 * NOTICE_LIMIT)
-/* Seconds for which a spared victim sends. Other victims live at most three
- * times that. */
+/* Seconds for which a spared victim sends. Other victims are killed after at
+ * most three times that. */
 #if defined(__SANITIZE_ADDRESS__)
 #define SPARED_TIME 0.020
 #else
@@ -41,10 +42,11 @@ enum { SURVIVORS = 2, SPARED_EVERY = 8, MAX_ROUNDS = 200 };
 
 typedef struct way {
     const char *tl;
-    const char *use_names;
-    unsigned rounds;
-    int tells; /* The error handler reports the loss of a peer; otherwise a
-                * copy's status shows it */
+    const char *use_names; /* Value of UCX_POSIX_USE_NAMES */
+    unsigned rounds;       /* Number of victims */
+    int tells;             /* Whether a survivor may rely on the error handler
+                            * to report the exit of a victim; otherwise the
+                            * status of a put or get may report it, too */
 } way_t;
 
 static char dir[] = "/dev/shm/ucx-kill-XXXXXX";
@@ -76,7 +78,8 @@ static void give_fd(int to, int fd)
     EXPECT_EQ(sendmsg(to, &msg, MSG_NOSIGNAL), 1);
 }
 
-/* Receives a descriptor. Returns -1 if there are no more rounds. */
+/* Receives a descriptor from the parent. Returns -1 if the parent has closed
+ * the socket, because there are no more rounds. */
 static int take_fd(int from)
 {
     char room[CMSG_SPACE(sizeof(int))], byte;
@@ -96,7 +99,8 @@ static int take_fd(int from)
     return fd;
 }
 
-/* Reads while progressing. Returns zero if the other end was closed. */
+/* Reads `length` bytes and progresses while it waits. Returns zero if the other
+ * end was closed. */
 static int read_all(kill_side_t *side, int fd, void *data, size_t length)
 {
     char *next = data;
@@ -123,7 +127,7 @@ static int write_all(int fd, const void *data, size_t length)
     return send(fd, data, length, MSG_NOSIGNAL) == (ssize_t)length;
 }
 
-/* Returns non-zero if the other end was closed, or has sent. */
+/* Returns non-zero if the other end was closed or has sent something. */
 static int is_over(int fd)
 {
     struct pollfd pfd = {.fd = fd, .events = POLLIN};
@@ -133,8 +137,8 @@ static int is_over(int fd)
 
 /* -------------------------------------------------------------- victims -- */
 
-/* Sends to all survivors until it is killed; or, if it is spared, for a while,
- * and then leaves normally. */
+/* Sends to all survivors, or copies, until it is killed. If it is spared, does
+ * so for SPARED_TIME seconds, and then leaves normally. */
 static void victim_main(const int *fds, int spared)
 {
     kill_link_t links[SURVIVORS];
@@ -164,7 +168,7 @@ static void victim_main(const int *fds, int spared)
     }
     for (i = 0; i < SURVIVORS; ++i) {
         /* The survivor answers when it has received all messages and has
-         * closed */
+         * closed its endpoint */
         EXPECT_TRUE(read_all(&side, fds[i], &card, 1));
         kill_link_close(&links[i]);
     }
@@ -186,7 +190,9 @@ static unsigned count_entries(const char *path)
     return count;
 }
 
-/* Sends until the victim has ended and this was detected. */
+/* Sends to the victim, or copies, until this side has detected that the victim
+ * was killed, or until a spared victim leaves. `pid`: of the victim; `fd`:
+ * socket to it. */
 static void outlive(kill_link_t *link, uint32_t pid, int fd)
 {
     kill_header_t *expected;
@@ -215,7 +221,8 @@ static void outlive(kill_link_t *link, uint32_t pid, int fd)
         }
     }
 
-    /* All its messages have arrived, and all our operations complete */
+    /* Wait until all messages of the spared victim (`told` is their number)
+     * have arrived, and the operation of this side is complete */
     end      = kill_now() + NOTICE_LIMIT;
     expected = kill_side_expected(side, pid);
     while (link->busy || ((side->memh == NULL) && (expected->number != told))) {
@@ -269,7 +276,7 @@ static void survivor_main(int control)
 
 /* --------------------------------------------------------------- parent -- */
 
-/* Counts System V segments that a process has created. */
+/* Counts the existing System V segments that process `maker` has created. */
 static unsigned count_segments(pid_t maker)
 {
     FILE *file     = fopen("/proc/sysvipc/shm", "r");
@@ -288,7 +295,8 @@ static unsigned count_segments(pid_t maker)
     return count;
 }
 
-/* Spins, so that the kill hits any point of the victim's life. */
+/* Waits. Does not sleep, because the end of a sleep would be less exact than
+ * the random times at which victims are killed. */
 static void spin(double seconds)
 {
     double end = kill_now() + seconds;
@@ -298,7 +306,8 @@ static void spin(double seconds)
     }
 }
 
-/* Returns the number of names in the folder at the end of the round. */
+/* Runs one victim, and kills it after `life` seconds if it is not spared.
+ * Returns the number of entries of the folder afterwards, with "." and "..". */
 static unsigned run_round(const int *controls, unsigned round, double life,
                           pid_t *pid_p)
 {
@@ -338,14 +347,15 @@ static unsigned run_round(const int *controls, unsigned round, double life,
     EXPECT_EQ(waitpid(pid, &status, 0), pid);
     EXPECT_TRUE(spared ? (WIFEXITED(status) && (WEXITSTATUS(status) == 0)) :
                          WIFSIGNALED(status));
-    /* the kill may hit between creating a segment and marking it for removal */
+    /* A victim that is killed between creating a segment and marking it for
+     * removal leaves that segment, until clear_up() */
     EXPECT_TRUE(count_segments(pid) <= (spared ? 0 : 1));
     *pid_p = pid;
     return count_entries(dir);
 }
 
-/* Starts a process that removes the segments and files of victims that died
- * before any peer attached them. */
+/* Starts a process that opens and closes an interface. This removes the
+ * segments and files of victims that died before a peer attached them. */
 static void clear_up(const char *tl)
 {
     kill_side_t side;
@@ -388,7 +398,8 @@ static void run_way(const way_t *chosen)
         controls[i] = pair[0];
     }
     for (round = 0; round < way->rounds; ++round) {
-        /* Short lives are as likely as all longer ones together */
+        /* Victims of odd rounds live at most a quarter of the maximum, so that
+         * more of them are killed before they have connected */
         life  = (double)(kill_random(&random) % 1000) * 3e-3 * SPARED_TIME;
         names = run_round(controls, round, (round & 1) ? life / 4 : life,
                           &victims[round]);
@@ -396,8 +407,8 @@ static void run_way(const way_t *chosen)
             fds = count_entries("/proc/self/fd");
         }
         EXPECT_EQ(count_entries("/proc/self/fd"), fds);
-        /* For each survivor a file and a FIFO, and those of at most one
-         * victim */
+        /* Entries "." and "..", a file and a FIFO for each survivor, and those
+         * of at most one victim */
         EXPECT_TRUE(names <= 2 + (SURVIVORS + 1) * 2);
     }
     for (i = 0; i < SURVIVORS; ++i) {

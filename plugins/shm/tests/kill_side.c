@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implementation of the kill test's processes. */
+/* Processes that survive the exit of their peers: see kill_side.h. */
 #include "kill_side.h"
 
 #include <string.h>
@@ -86,8 +86,9 @@ kill_header_t *kill_side_expected(kill_side_t *side, uint32_t pid)
     return entry;
 }
 
-/* Messages of one peer are complete, in order, and not duplicated. Remaining
- * messages of a dead peer may arrive after the next one has joined. */
+/* Checks that the messages of each peer are complete, in order, and not
+ * duplicated. A peer's last messages may arrive after it has exited and another
+ * peer has connected. */
 static ucs_status_t on_message(void *arg, void *data, size_t length,
                                unsigned flags)
 {

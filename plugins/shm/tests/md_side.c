@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implementation of the domain for tests. */
+/* A memory domain for tests: see md_side.h. */
 #include "md_side.h"
 #include "config.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A memory domain of posix or sysv as the core would open it, for tests without
- * a core.
+ * A memory domain of posix or sysv, opened without the core library (libuct):
+ * these functions call the plugin as that library would.
  */
 #ifndef SHM_TEST_MD_SIDE_H
 #define SHM_TEST_MD_SIDE_H
@@ -20,23 +20,24 @@ typedef struct side {
 void side_open(side_t *side, int which);
 void side_close(side_t *side);
 
-/* Call the slots of the domain and of the component. */
+/* Call the functions of the same names in the tables of the domain and of the
+ * component. */
 ucs_status_t side_alloc(side_t *side, size_t *length, void **address,
                         unsigned flags, uct_mem_h *memh);
 void side_free(side_t *side, uct_mem_h memh);
 ucs_status_t side_reg(side_t *side, void *address, size_t length,
                       uct_mem_h *memh);
 ucs_status_t side_dereg(side_t *side, uct_mem_h memh);
-/* Packs a key for all of the memory. */
+/* Packs a key of SHM_KEY_LENGTH bytes for all of the memory of `memh`. */
 void side_pack(side_t *side, uct_mem_h memh, uint8_t *key);
 ucs_status_t side_unpack(side_t *side, const void *key, size_t length,
                          uct_rkey_t *rkey);
 void side_release(side_t *side, uct_rkey_t rkey);
 
-/* Description of one side's memory for the other side. */
+/* Description of one process's memory, sent to the other process. */
 typedef struct offer {
-    uint64_t address;
-    uint64_t length;
+    uint64_t address; /* In the process that allocated it */
+    uint64_t length;  /* In bytes */
     uint8_t key[SHM_KEY_LENGTH];
 } offer_t;
 

@@ -1,32 +1,44 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Model of dormancy, the bell, arming and sleep, as in src/inbox.c and
- * outbox.c, with two senders and one receiver that polls, reviews and sleeps at
- * any time, in every interleaving that the C11 memory model allows. Property:
- * everything sent is received, although dormant senders are not polled and a
- * sleeping receiver wakes only by a signal. Checks both kinds of fences, and
- * that each part is necessary.
+ * Model of how senders notify a receiver, as in src/inbox.c and outbox.c:
  *
- * Without cells: a sender's messages are an increasing number.
+ * - The receiver polls active senders only. A review sets a flag in the wake
+ *   words of some of them, and makes these senders dormant.
+ * - To sleep, the receiver arms: it sets another flag in the wake word of each
+ *   active sender, and sets `armed`.
+ * - A sender that finds a flag in its wake word after a message sets its bit in
+ *   a mask, and rings the bell: it increments a counter that the receiver reads
+ *   in each call of progress. Then, if `armed` is set, the sender clears it and
+ *   signals the event, which ends the sleep.
+ *
+ * One or two senders, and a receiver that polls, reviews and sleeps at any
+ * time, run in every interleaving that the C11 memory model allows. Property:
+ * everything sent is received. The cases at the end check that this holds with
+ * both kinds of fences, and that it fails if a part of the algorithm is left
+ * out.
+ *
+ * Messages have no bytes: a sender writes the number of its last message, and
+ * the receiver reads that number.
  */
-/* Two instances are built: one sender that joins and sends twice, and two that
- * have joined. These limit how often the receiver may arm and review;
- * afterwards it only polls. */
+/* This file is built twice: with one sender that joins and sends MESSAGES
+ * messages, and with two that have joined. SLEEPS and REVIEWS limit how often
+ * the receiver sleeps and reviews; afterwards it only polls. */
 #ifdef TWO_SENDERS
 enum { SENDERS = 2, MESSAGES = 1, JOINED = 1, SLEEPS = 0, REVIEWS = 1 };
 #else
 enum { SENDERS = 1, MESSAGES = 2, JOINED = 0, SLEEPS = 2, REVIEWS = 1 };
 #endif
 
-/* Memory locations; the event belongs to the kernel, and is modelled as one of
- * them. */
+/* Memory locations. */
 enum {
-    CTL   = 0,
-    WAKE  = CTL + SENDERS,
-    ARMED = WAKE + SENDERS,
-    BELL,
-    RUNG,
-    EVENT,
+    CTL   = 0,              /* Number of each sender's last message */
+    WAKE  = CTL + SENDERS,  /* Wake word of each sender (WAKE_*), written by the
+                             * receiver; not 0: the sender rings the bell */
+    ARMED = WAKE + SENDERS, /* 1: the receiver sleeps, or is about to */
+    BELL,                   /* Incremented by senders */
+    RUNG,                   /* Bit mask of the senders that have rung */
+    EVENT,                  /* 1: signalled. A kernel object, modelled as a
+                             * location */
     MEMORY_PLACES,
 };
 
@@ -39,18 +51,33 @@ enum { MEMORY_DEPTH = 8 };
 enum { WAKE_DORMANT = 1, WAKE_ARMED = 2 };
 
 typedef enum {
-    MEMBARRIER,         /* The receiver makes all processes fence */
-    SENDERS_FENCE,      /* Sender and receiver fence themselves */
-    NOBODY_FOR_SENDERS, /* The receiver fences itself only, and senders do
-                         * not */
-    NOT_THE_RECEIVER,   /* Senders fence, the receiver does not */
-    NO_LOOK_AFTER_ARMING,
-    NO_LOOK_AFTER_REVIEW,
-    BELL_BEFORE_BITS, /* The sender rings the bell, then sets its bit */
-    BITS_BEFORE_BELL, /* The receiver clears the bits, then reads the bell */
-    NO_LOOK_AT_BELL,  /* Arming checks messages only, not the bell */
+    MEMBARRIER,           /* The receiver's membarrier() makes all processes
+                           * fence */
+    SENDERS_FENCE,        /* Senders and receiver execute fences */
+    NOBODY_FOR_SENDERS,   /* Only the receiver executes fences */
+    NOT_THE_RECEIVER,     /* Only senders execute fences */
+    NO_LOOK_AFTER_ARMING, /* The receiver does not poll between arming and
+                           * sleep */
+    NO_LOOK_AFTER_REVIEW, /* The receiver does not poll a sender after it has
+                           * marked it dormant */
+    BELL_BEFORE_BITS,     /* A sender rings the bell, then sets its bit */
+    BITS_BEFORE_BELL,     /* The receiver clears bits, then reads the bell */
+    NO_LOOK_AT_BELL,      /* The receiver does not read the bell between arming
+                           * and sleep */
 } variant_t;
 
+/* Members of senders (s):
+ * - step: the next step, S_*;
+ * - sent: number of messages sent;
+ * - is_fenced_soon: the receiver's membarrier() has begun, and has not reached
+ *   this sender yet.
+ *
+ * Members of the receiver (r):
+ * - step: the next step, R_*;
+ * - i: the sender that a step for several senders is at;
+ * - after_fence: the step that follows R_FENCE_END;
+ * - marked: bit mask of the senders in the review;
+ * - seen: last value of the bell that was noted. */
 typedef struct state {
     memory_t memory;
     struct {
@@ -58,11 +85,11 @@ typedef struct state {
     } s[SENDERS];
     struct {
         uint8_t step, i, after_fence, marked, seen;
-        uint8_t active; /* Bit mask of senders */
-        uint8_t is_armed;
+        uint8_t active;          /* Bit mask of the senders that are polled */
+        uint8_t is_armed;        /* ARMED is set, and must be cleared */
         uint8_t sleeps, reviews; /* Remaining number of sleeps and reviews */
         uint8_t wake[SENDERS];   /* Last value written to each wake word */
-        uint8_t got[SENDERS];
+        uint8_t got[SENDERS];    /* Number of messages received */
     } r;
 } state_t;
 
@@ -94,8 +121,8 @@ static void start(void *arg, int variant)
 
     memory_start(&state->memory);
     for (i = 0; i < SENDERS; ++i) {
-        state->s[i].step = JOINED ? S_SEND : S_BITS; /* Joining rings the bell
-                                                      * first */
+        state->s[i].step = JOINED ? S_SEND : S_BITS; /* A sender that joins
+                                                      * rings the bell first */
     }
     state->r.sleeps  = SLEEPS;
     state->r.reviews = REVIEWS;
@@ -123,7 +150,8 @@ static const char *const sender_labels[][S_WAKE + 2] = {
     LABELS("sender 1"),
 };
 
-/* Executes a step that is sequentially consistent. */
+/* Writes (old & keep) | set to a location, atomically and sequentially
+ * consistent. Returns the old value. */
 static uint8_t swap_sc(state_t *copy, unsigned thread, unsigned place,
                        uint8_t keep, uint8_t set)
 {
@@ -151,7 +179,8 @@ static void sender_ring(model_search_t *search, state_t *copy, unsigned i,
     emit(search, copy, sender_labels[i][is_bell ? S_BELL : S_BITS]);
 }
 
-/* Reads a location, and continues according to its value. */
+/* Emits a step for each value that sender `i` may read. The next step is
+ * `if_zero` or `if_not`. `is_sc`: the read is sequentially consistent. */
 static void sender_read(model_search_t *search, const state_t *state,
                         unsigned i, unsigned place, int is_sc, uint8_t if_zero,
                         uint8_t if_not)
@@ -219,8 +248,8 @@ static void sender_next(model_search_t *search, const state_t *state,
     }
 }
 
-/* The receiver's barrier takes effect on a sender between any two of its
- * steps. */
+/* The receiver's membarrier() makes a sender fence between any two of the
+ * sender's steps. */
 static void sender_fenced(model_search_t *search, const state_t *state,
                           unsigned i)
 {
@@ -265,7 +294,8 @@ static void answer_bits(state_t *copy, uint8_t bits)
     }
 }
 
-/* Continues according to the value read. */
+/* Evaluates the value that the receiver's step has read, and sets the next
+ * step. Returns the label of the read. */
 static const char *receiver_took(state_t *copy, uint8_t value, int variant)
 {
     uint8_t i = copy->r.i;
@@ -422,7 +452,9 @@ static void receiver_idle(model_search_t *search, const state_t *state)
     }
 }
 
-/* A system call between two full fences; all other threads fence during it. */
+/* R_FENCE and R_FENCE_END: the full fences of the receiver before and after its
+ * membarrier(). Unless the variant excludes it, every sender fences between
+ * them, and R_FENCE_END waits for that. */
 static void receiver_fence(model_search_t *search, state_t *copy, int variant)
 {
     unsigned i;

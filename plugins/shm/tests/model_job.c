@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Model of a shared copy, as in src/cma_job.h: two consecutive jobs in the same
- * words, with three chunks, in every interleaving that the C11 memory model
- * allows. Property: when the initiator ends a job it sees every byte, and
- * nothing is written afterwards, whether the helper begins early, late, never,
- * or refuses a chunk.
+ * Model of a copy (job) that two processes share, as in src/cma_job.h. The
+ * initiator claims chunks from the front, the helper from the back. Two jobs of
+ * three chunks use the same words one after the other, in every interleaving
+ * that the C11 memory model allows. Property: when the initiator ends a job it
+ * sees every byte, and nothing is written afterwards, whether the helper begins
+ * early, late, never, or refuses a chunk.
  *
- * Words are as wide as these numbers need; the steps decide which side copies.
+ * Each shared word is one byte here, which is enough for these numbers. Which
+ * side copies a chunk depends on the interleaving.
  */
 #include <stdint.h>
 
 enum { CHUNKS = 3, JOBS = 2 };
 
-/* Memory locations; HELLO is the number of the newest job. */
+/* Memory locations. CLAIM: see pack_claim(), written by both sides. HELPED: see
+ * pack_helped(), written by the helper. HELLO: number of the newest job, which
+ * the initiator writes to notify the helper. CHUNK + n: the number of the job
+ * for which chunk n was copied last. */
 enum { CLAIM = 0, HELPED, HELLO, CHUNK, MEMORY_PLACES = CHUNK + CHUNKS };
 
 enum { INITIATOR, HELPER, MEMORY_THREADS };
@@ -24,15 +29,33 @@ enum { MEMORY_DEPTH = 20 };
 typedef enum {
     AS_IT_IS,
     COUNT_NOT_RELEASED, /* The count may become visible before the chunk */
-    COUNT_NOT_ACQUIRED,
+    COUNT_NOT_ACQUIRED, /* The initiator may see the count, but not the chunk */
     HELPER_NOT_AWAITED, /* The job ends when no chunk is left to claim, without
                          * waiting for the helper */
-    COUNT_BEFORE_COPY,
-    NO_GENERATION,     /* A claim does not contain the job's generation */
-    REFUSAL_IS_DONE,   /* A refused chunk counts as copied */
-    CLAIM_NOT_AT_ONCE, /* Load and store instead of an exchange */
+    COUNT_BEFORE_COPY,  /* The helper counts a chunk before it copies it */
+    NO_GENERATION,      /* The helper does not check that a claim word is of the
+                         * job that it helps with */
+    REFUSAL_IS_DONE,    /* The initiator takes a refused chunk for copied */
+    CLAIM_NOT_AT_ONCE,  /* The claim word is loaded and stored, not exchanged
+                         * atomically */
 } variant_t;
 
+/* Members of the initiator (i):
+ * - step: the next step, I_*;
+ * - job: number of the job, from 1;
+ * - front: index of the first chunk that it has not claimed;
+ * - back: the helper has claimed the chunks from this one on, as far as the
+ *   initiator has seen;
+ * - chunk: index of the chunk to copy, or to check at the end;
+ * - ended: number of the last job that has ended; 0: none;
+ * - fault: see fault(); 0: none.
+ *
+ * Members of the helper (h):
+ * - step: the next step, H_*;
+ * - job: number of the job that it helps with; 0: none yet;
+ * - limit: index of the last chunk that it has claimed; CHUNKS: none yet;
+ * - done: number of chunks that it has counted as copied;
+ * - seen: claim word that it exchanges in H_CLAIM. */
 typedef struct state {
     memory_t memory;
     struct {
@@ -46,11 +69,14 @@ typedef struct state {
 enum { I_OPEN, I_TELL, I_LOOK, I_CLAIM, I_COPY, I_END, I_CHECK, I_DONE };
 enum { H_WAIT, H_LOOK, H_CLAIM, H_COPY, H_COUNT, H_REFUSE };
 
+/* The chunks from `front` on, below `back`, are free to be claimed. */
 static uint8_t pack_claim(unsigned job, unsigned back, unsigned front)
 {
     return (uint8_t)((job << 6) | (back << 3) | front);
 }
 
+/* `done`: number of chunks that the helper has copied. `refused`: 1: it could
+ * not copy the chunk that it claimed last, and has left the job. */
 static uint8_t pack_helped(unsigned job, unsigned done, unsigned refused)
 {
     return (uint8_t)((job << 6) | (refused << 3) | done);
@@ -70,7 +96,8 @@ static void emit(model_search_t *search, state_t *copy, const char *label)
     model_emit(search, copy, label);
 }
 
-/* Exchanges a word if it is still `old`. Non-zero: success. */
+/* Replaces the claim word by `word` if it is still `old`. Returns non-zero on
+ * success. */
 static int exchange(state_t *copy, unsigned thread, uint8_t old, uint8_t word,
                     int variant)
 {
@@ -92,7 +119,8 @@ static void open_job(model_search_t *search, const state_t *state)
     state_t copy;
     uint8_t first;
 
-    /* The initiator may claim the first chunk for itself at once */
+    /* The initiator may claim the first chunk in the same write that opens the
+     * job: one state without, and one with this claim */
     for (first = 0; first <= 1; ++first) {
         copy = *state;
         memory_write(&copy.memory, INITIATOR, CLAIM,
@@ -123,7 +151,8 @@ static void look_at_claim(model_search_t *search, const state_t *state)
     }
 }
 
-/* Evaluates `helped` when no chunk is free. */
+/* No chunk is free. Ends the job if the helper has copied all chunks that it
+ * claimed, or has refused its last one, which the initiator copies then. */
 static void look_at_end(model_search_t *search, const state_t *state,
                         int variant)
 {
@@ -160,7 +189,8 @@ static void look_at_end(model_search_t *search, const state_t *state,
     }
 }
 
-/* The job has ended: the user reads the data. */
+/* The job has ended, and the user reads the data: each chunk must be of this
+ * job. */
 static void check_chunk(model_search_t *search, const state_t *state)
 {
     unsigned place = CHUNK + state->i.chunk;
@@ -327,7 +357,7 @@ static void helper_next(model_search_t *search, const state_t *state,
         copy.h.step = H_COUNT;
         emit(search, &copy, "helper: copies");
 
-        copy        = *state; /* The exchange may also fail */
+        copy        = *state; /* Instead, the helper may be unable to copy */
         copy.h.step = H_REFUSE;
         emit(search, &copy, "helper: cannot copy");
         return;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A weak memory model. For each location it keeps the values written, in order,
- * and for each thread a position in that order. A plain read may return any
- * value from the position on; an acquire read also takes over the positions of
- * the thread that made the release write. This is the C11 memory model except
- * that a write is never visible before an earlier read of the same thread;
- * where that matters, a model delays the read.
+ * A weak memory model. For each location it keeps the values written, in order
+ * (the log), and for each thread a position in that log: the oldest value that
+ * the thread may still read. A plain read may return any value from the
+ * position on, and moves the position there. An acquire read of a value that
+ * was written with release also moves the reader's other positions, at least to
+ * those that the writer had. This is the C11 memory model except that a write
+ * is never visible before an earlier read of the same thread. Where that
+ * matters, a model makes the read in a later step.
  *
  * Store buffers (x86) are included: every result that they allow is allowed
  * here.
@@ -18,29 +20,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The file that includes this one defines the number of MEMORY_PLACES and
- * MEMORY_THREADS, and the length of a log after which its oldest values become
- * invisible (MEMORY_DEPTH): small states make searches fast. */
+/* The file that includes this one defines the numbers of locations
+ * (MEMORY_PLACES) and threads (MEMORY_THREADS), and the maximum number of
+ * values in a log (MEMORY_DEPTH). A model that needs a longer log ends with an
+ * error; small logs make searches fast. */
 
 typedef enum { RELAXED, ACQUIRE, RELEASE } memory_order_kind_t;
 
+/* A position in the log of each location. */
 typedef struct memory_view {
     uint8_t at[MEMORY_PLACES];
 } memory_view_t;
 
 typedef struct memory_value {
     uint8_t value;
-    memory_view_t seen; /* Positions that the write publishes */
+    memory_view_t seen; /* Release write: positions of the writer. Relaxed
+                         * write: 0 in all other locations' logs */
 } memory_value_t;
 
 typedef struct memory {
-    uint8_t num[MEMORY_PLACES];
+    uint8_t num[MEMORY_PLACES]; /* Number of values in each log */
     memory_value_t log[MEMORY_PLACES][MEMORY_DEPTH];
     memory_view_t now[MEMORY_THREADS];   /* Positions of each thread */
-    memory_view_t later[MEMORY_THREADS]; /* Positions that become effective
-                                          * after the thread's next fence */
-    memory_view_t fences;                /* Positions known to the last full
-                                          * fence */
+    memory_view_t later[MEMORY_THREADS]; /* Positions that each thread gets with
+                                          * its next full fence: `now`, and
+                                          * `seen` of all values that it has
+                                          * read */
+    memory_view_t fences;                /* Positions after the last full fence
+                                          * of any thread */
 } memory_t;
 
 static inline void view_join(memory_view_t *view, const memory_view_t *other)
@@ -58,8 +65,8 @@ static inline void memory_start(memory_t *memory)
     memset(memory->num, 1, sizeof(memory->num)); /* Each location is 0 */
 }
 
-/* Returns the first version of a location that a thread may read; all from it
- * to `num` are possible. */
+/* Returns the index, in the log of a location, of the oldest value that a
+ * thread may read. It may read that and every newer value. */
 static inline unsigned memory_first(const memory_t *memory, unsigned thread,
                                     unsigned place)
 {
@@ -81,8 +88,8 @@ static inline uint8_t memory_read(memory_t *memory, unsigned thread,
     return entry->value;
 }
 
-/* Drops what no thread can read any more, so that equal situations have equal
- * bytes and logs do not grow without limit. */
+/* Drops the values of a location that no thread can read any more, so that logs
+ * stay short, and states that behave alike have equal bytes. */
 static inline void memory_forget(memory_t *memory, unsigned place)
 {
     uint8_t least = memory->now[0].at[place];

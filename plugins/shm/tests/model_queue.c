@@ -1,24 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Model of the queue of src/inbox_inl.h and src/outbox_inl.h with four cells
- * and a ring of up to four lines, in every interleaving that the C11 memory
- * model allows. Property: each message arrives once, in order, complete, and
- * neither end waits forever. With any one rule removed, the same search finds a
- * violation.
+ * and a ring of up to four cache lines, in every interleaving that the C11
+ * memory model allows. A cell has a control word and some bytes; longer
+ * messages are in the ring. The receiver returns credits: counters of the cells
+ * and bytes that the sender may use again. Property: each message arrives once,
+ * in order, complete, and neither end waits forever. With any one rule removed,
+ * the same search finds a violation.
  *
- * The plugin's own functions compute phases and offsets.
+ * The plugin's functions shm_phase() and shm_ring_place() compute phases and
+ * places in the ring.
  */
 #include "../src/inbox.h"
 
 enum { CELLS = 4, LINES = 4, SMALLEST_LOG = 6 };
 
-/* Memory locations */
+/* Memory locations. The bytes of a message are one value in each location: the
+ * number of the message, from 1. */
 enum {
-    CTL        = 0,
-    DATA       = CTL + CELLS,
-    RING       = DATA + CELLS,
-    CELLS_DONE = RING + LINES,
-    BYTES_DONE,
+    CTL        = 0,            /* Control word of each cell: see pack_ctl() */
+    DATA       = CTL + CELLS,  /* Bytes of each cell */
+    RING       = DATA + CELLS, /* Lines of the ring */
+    CELLS_DONE = RING + LINES, /* Credit: number of cells read */
+    BYTES_DONE,                /* Credit: number of ring lines read */
     MEMORY_PLACES,
 };
 
@@ -30,35 +34,51 @@ enum { MEMORY_DEPTH = 7 };
 
 typedef enum {
     AS_IT_IS,
-    CTL_NOT_RELEASED,   /* The control word may become visible before the
-                         * bytes */
-    CTL_NOT_ACQUIRED,   /* Bytes may be read that are older than the word */
-    CREDIT_BEFORE_READ, /* Effect of a credit without release */
-    ONE_CELL_TOO_MANY,
-    ONE_LINE_TOO_MANY,
-    PHASE_STAYS,
+    CTL_NOT_RELEASED,    /* The control word may become visible before the
+                          * bytes */
+    CTL_NOT_ACQUIRED,    /* Bytes may be read that are older than the control
+                          * word */
+    CREDIT_BEFORE_READ,  /* The receiver returns credits before it reads the
+                          * bytes, as a credit without release order might */
+    ONE_CELL_TOO_MANY,   /* The sender takes one cell more than are free */
+    ONE_LINE_TOO_MANY,   /* The sender takes one line more than are free */
+    PHASE_STAYS,         /* The phase bit is always 1 */
     GROWS_IN_TWO_PIECES, /* The ring grows while bytes in use continue at its
                           * start */
     NO_MEMORY,           /* The first ring cannot grow */
-    EMPTY_IS_NO_REASON,  /* The first ring cannot grow, and an empty ring is no
-                          * exception */
-    KEEPS_CREDITS,       /* Credits are returned in quarters only, never when
-                          * the receiver is idle */
+    EMPTY_IS_NO_REASON,  /* As NO_MEMORY. And lines that are skipped at the end
+                          * of the ring count as used even if the ring is
+                          * empty */
+    KEEPS_CREDITS,       /* The receiver returns no credits */
 } variant_t;
 
-/* Lines of each message; 0: its bytes are in the cell. A ring holds twice the
- * longest message so far. */
+/* Number of ring lines of each message; 0: its bytes are in the cell. The
+ * sender wants a ring that holds twice its longest message so far. */
 static const uint8_t messages[] = {1, 1, 0, 1, 2, 0, 1, 2, 1, 0};
 
 enum { NUM = sizeof(messages) };
 
+/* Members of the sender (s) and the receiver (r):
+ * - step: the next step, S_* or R_*;
+ * - next: index of the message that is written or read;
+ * - line: number of its lines that were written or read so far;
+ * - place: its first line in the ring;
+ * - lines: number of its lines in the ring;
+ * - ring_log: size of the ring, see ring_lines();
+ * - ring_at: line in the ring after the last message;
+ * - limit: index of the first message for which the sender has no free cell;
+ * - used: total number of ring lines that the sender has used;
+ * - done: total number of ring lines that the receiver has read, in the sender
+ *   as far as it knows from BYTES_DONE;
+ * - told: last value that the receiver has written to CELLS_DONE;
+ * - fault: see fault(); 0: none. */
 typedef struct state {
     memory_t memory;
     struct {
         uint8_t step, line, place;
         uint8_t next, limit;
-        uint8_t ring_log, ring_at; /* Numbers of lines */
-        uint8_t used, done;        /* Numbers of lines, ever increasing */
+        uint8_t ring_log, ring_at;
+        uint8_t used, done;
     } s;
     struct {
         uint8_t step, line, place, lines, fault;
@@ -71,7 +91,8 @@ typedef struct state {
 enum { S_CELL, S_BYTES, S_WRITE, S_CTL };
 enum { R_LOOK, R_READ, R_READ_DONE, R_TELL_BYTES, R_TELL_CELLS };
 
-/* Encodes a control word in a byte: phase, ring, lines. */
+/* Encodes a control word in a byte: phase, size of the ring, and number of
+ * lines of the message in the ring. */
 static uint8_t pack_ctl(unsigned phase, unsigned ring_log, unsigned lines)
 {
     return (uint8_t)(0x80 | phase | (ring_log << 1) | (lines << 4));
@@ -82,7 +103,8 @@ static unsigned phase_of(unsigned next, int variant)
     return (variant == PHASE_STAYS) ? 1 : shm_phase(next, CELLS - 1);
 }
 
-/* Computes a place as the plugin does, but in lines. */
+/* Returns the ring line at which a message of `lines` lines begins. *used_p:
+ * the number of lines used, with those skipped at the end of the ring. */
 static uint8_t place_of(uint8_t at, uint8_t ring_log, uint8_t lines,
                         uint8_t *used_p)
 {
@@ -95,12 +117,14 @@ static uint8_t place_of(uint8_t at, uint8_t ring_log, uint8_t lines,
     return (uint8_t)(place / SHM_CACHE_LINE);
 }
 
-/* ring_log here: 0 none, 1 one line, 2 two lines, 3 four lines. */
+/* Returns the size of the ring that is wanted for a message of 1 or 2 lines. */
 static uint8_t wanted_log(uint8_t lines)
 {
     return (uint8_t)(lines + 1);
 }
 
+/* Returns the number of lines of a ring. `ring_log`: 0 no ring, 1 one line, 2
+ * two lines, 3 four lines. */
 static uint8_t ring_lines(uint8_t ring_log)
 {
     return (ring_log == 0) ? 0 : (uint8_t)(1u << (ring_log - 1));
@@ -114,7 +138,8 @@ static void start(void *arg, int variant)
     state->s.limit = CELLS + (variant == ONE_CELL_TOO_MANY);
 }
 
-/* The sender reads a credit: any visible value. */
+/* Emits a step for each value of a credit (CELLS_DONE or BYTES_DONE) that the
+ * sender may read. */
 static void emit_credit(model_search_t *search, const state_t *state,
                         unsigned place, int variant)
 {
@@ -145,7 +170,8 @@ static void sender_bytes(model_search_t *search, const state_t *state,
     state_t copy  = *state;
     uint8_t used;
 
-    /* The ring grows after the bytes in use, if they are contiguous */
+    /* A ring grows at its end. Therefore it may grow only while the bytes in
+     * use do not continue at its start */
     if ((state->s.ring_log < wanted_log(lines)) &&
         ((state->s.ring_log == 0) ||
          ((variant != NO_MEMORY) && (variant != EMPTY_IS_NO_REASON))) &&
@@ -220,7 +246,7 @@ static void sender_next(model_search_t *search, const state_t *state,
     }
 }
 
-/* The receiver has read a new control word. */
+/* Evaluates a new control word: finds the bytes of the message. */
 static void receiver_locate(state_t *copy, uint8_t ctl, int variant)
 {
     uint8_t lines    = ctl >> 4 & 7;
@@ -317,7 +343,7 @@ static void receiver_next(model_search_t *search, const state_t *state,
     case R_READ:
         receiver_read(search, state);
         return;
-    case R_READ_DONE: /* A credit may be due, or not yet */
+    case R_READ_DONE: /* Two possible steps: return credits now, or later */
         copy.r.step = R_LOOK;
         model_emit(search, &copy, "receiver: tells nothing yet");
         if ((variant != KEEPS_CREDITS) && (variant != CREDIT_BEFORE_READ)) {

@@ -15,10 +15,11 @@ enum { MAX_STATES = 6000000, NONE = UINT32_MAX };
 
 typedef struct visit {
     uint64_t hash[2];
-    uint32_t parent;
-    const char *label;
+    uint32_t parent;   /* Index of the state from which it was found first */
+    const char *label; /* Of the step from that state */
 } visit_t;
 
+/* A step between two states: indices into `visits`. */
 typedef struct edge {
     uint32_t from;
     uint32_t to;
@@ -38,9 +39,9 @@ struct model_search {
     char *queue;           /* Full states that were found and not yet
                             * expanded */
     uint32_t queue_head, queue_num, queue_cap;
-    uint32_t from;  /* The state that is being expanded */
-    uint32_t wrong; /* The first faulty state */
-    const char *what;
+    uint32_t from;    /* Index of the state that is being expanded */
+    uint32_t wrong;   /* Index of the first faulty state */
+    const char *what; /* What is wrong with it; NULL: no faulty state yet */
 };
 
 static void *grow(void *array, size_t count, size_t size)
@@ -109,7 +110,7 @@ static void enqueue(model_search_t *search, const void *state)
     ++search->queue_num;
 }
 
-/* Finds a state, or adds a new one. */
+/* Returns the index of a state. Adds the state if it is new. */
 static uint32_t visit(model_search_t *search, const void *state,
                       const char *label)
 {
@@ -245,8 +246,8 @@ model_result_t model_run(const model_t *model, int variant, int show_path)
     rebuild_table(&search, 1u << 16);
     model->start(state, variant);
     visit(&search, state, "start");
-    search.from = (uint32_t)NONE; /* The next state is number 0: states are
-                                   * expanded in order */
+    search.from = (uint32_t)NONE; /* go_on() increments this first, so that it
+                                   * becomes 0, the index of the start */
     go_on(&search, state);
 
     if (search.what != NULL) {

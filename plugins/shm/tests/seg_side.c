@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implementation of the segment tests' processes. */
+/* Processes of the segment tests: see seg_side.h. */
 #include "child.h"
 #include "seg_side.h"
 
@@ -182,7 +182,8 @@ static void enter(int namespaces)
         return;
     }
 
-    /* The first process of the new PID namespace runs the body */
+    /* unshare() puts only later children into the new PID namespace: the first
+     * of them runs the body, and this process waits for it */
     pid = fork();
     EXPECT_GE(pid, 0);
     if (pid > 0) {

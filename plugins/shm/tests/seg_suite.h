@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs tests with check. Each test creates its processes, and the runner does
- * not fork.
+ * Runs tests with the library check. The runner does not fork: tests create
+ * child processes themselves.
  */
 #ifndef SHM_TEST_SEG_SUITE_H
 #define SHM_TEST_SEG_SUITE_H

@@ -13,7 +13,9 @@
 
 #define LENGTH ((size_t)256 << 10)
 
-/* Offers zeroed memory; `check` runs when the peer is done. */
+/* The process that allocates the memory. Sends its description to the peer over
+ * fd, calls check() when the peer is done, and frees the memory after another
+ * signal of the peer. */
 static void owner(int which, int fd, void (*check)(char *memory))
 {
     offer_t offer = {.length = LENGTH};
@@ -65,8 +67,8 @@ static void unpack(void *arg, const void *data, size_t length)
     memcpy(arg, data, length);
 }
 
-/* Fills the memory up to the last byte: puts of many sizes, by all kinds of
- * put. */
+/* Copies `data` to the peer's memory up to the last byte, by puts of many sizes
+ * and of all kinds. */
 static void put_all(uint64_t address, uct_rkey_t rkey, char *data)
 {
     size_t at = 0, piece = 1;
@@ -194,7 +196,8 @@ START_TEST(a_peer_puts_and_gets_to_the_last_byte_and_no_further)
                      UCS_OK);
     ck_assert_int_eq(memcmp(data + 13, back, 8), 0);
 
-    /* The owner checks and changes everything */
+    /* The owner now runs check_pattern(), which checks all bytes and then sets
+     * them to 0x5a */
     seg_signal(fd);
     seg_await(fd);
     ck_assert_int_eq(shm_get_short(NULL, back, 4, offer.address + LENGTH - 4,
@@ -216,7 +219,8 @@ END_TEST
 
 #define ROUNDS 50000
 
-/* Changes counters that owner and peer access concurrently. */
+/* Increments three counters, which another process increments at the same time,
+ * by 3, 5 and 7. */
 static void change_words(uint64_t address, uct_rkey_t rkey)
 {
     uint64_t old64;

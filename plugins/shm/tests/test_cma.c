@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Put and get over cma between two correct processes: every byte, whichever
- * side copies it, in every order of events.
+ * process copies it, in every order of events. A put or get is split into parts
+ * of CHUNK bytes. The peer (the target) copies some of the parts if it calls
+ * progress (polls); then it is called a helper.
  */
 #include "child.h"
 #include "cma_side.h"
@@ -15,13 +17,20 @@
 
 /* --- The other process ---------------------------------------------------- */
 
-/* A request to the other process: fill or check a range by a seed, poll or not,
- * return the events of its progress, quit. */
+/* A request to the other process, which executes and answers it. `what`:
+ *
+ * - 'f': fill `length` bytes at `offset` of its memory with byte_of(seed);
+ * - 'c': compare these bytes with byte_of(seed);
+ * - 'e': return the sum of events that its calls of progress have returned;
+ * - 'l' (look), 'a' (away): call progress, or block, until the next request;
+ * - 'q': quit.
+ */
 typedef struct order {
     char what;
     uint64_t seed, offset, length;
 } order_t;
 
+/* The other process, as this process sees it. */
 typedef struct other {
     const char *config;
     pid_t pid;
@@ -42,6 +51,8 @@ static void fill(uint8_t *data, uint64_t seed, size_t length)
     }
 }
 
+/* Returns the offset of the first byte that differs from byte_of(seed), or
+ * -1. */
 static long long first_bad(const uint8_t *data, uint64_t seed, size_t length)
 {
     for (size_t i = 0; i < length; ++i) {
@@ -96,6 +107,8 @@ static void other_main(void *arg, int fd)
     cma_side_close(&side);
 }
 
+/* Sends a request and returns the answer: 'c': the result of first_bad(); 'e':
+ * the number of events; others: -1. */
 static long long tell(const other_t *other, char what, uint64_t seed,
                       uint64_t offset, uint64_t length)
 {
@@ -128,8 +141,8 @@ static void end(other_t *other, cma_side_t *side, cma_link_t *link)
 
 /* --- Every byte ---------------------------------------------------------- */
 
-/* Writes, reads back in other parts, compares on both sides, and checks the
- * memory around the range. */
+/* Puts from one buffer, gets the data back into `pieces` buffers with gaps,
+ * compares on both sides, and checks the bytes next to the data. */
 static void round_trip(other_t *other, cma_link_t *link, size_t length,
                        unsigned pieces)
 {
@@ -191,7 +204,7 @@ START_TEST(sizes_with_a_helper)
 }
 END_TEST
 
-/* No operation waits for a peer that does not poll. */
+/* An operation completes although the target does not poll. */
 START_TEST(sizes_with_a_target_that_does_not_poll)
 {
     all_sizes(NULL, 'a');
@@ -212,10 +225,10 @@ START_TEST(sizes_in_small_chunks)
 }
 END_TEST
 
-/* While this side does not progress, the helper copies all parts but the first
- * two. Its events are one for each part and one for each message. Between two
- * answers it progresses at least 256 times, so that nothing depends on the
- * scheduler. */
+/* While this process does not progress, the helper copies all parts but the
+ * first two. It counts one event for each part that it copies, and one for each
+ * message that it receives. Between two answers it progresses at least 256
+ * times, so that nothing depends on the scheduler. */
 START_TEST(a_target_that_polls_copies_its_part)
 {
     enum { COPIES = 4, PARTS = 128, LENGTH = PARTS * 16384 };
@@ -254,8 +267,8 @@ START_TEST(a_target_that_polls_copies_its_part)
 END_TEST
 
 /* In operations of up to 1 MiB the helper copies no part of the front half,
- * even if this side has not begun to copy: the memory of each half stays in the
- * caches of one processor if it is used again. */
+ * even if this process has not begun to copy that. So each half of a buffer
+ * that is used again stays in the caches of the same processor. */
 START_TEST(each_side_copies_its_half_of_every_operation)
 {
     enum { COPIES = 3, LENGTH = 65536, EVENTS = 1 + 2 * COPIES };
@@ -275,7 +288,8 @@ START_TEST(each_side_copies_its_half_of_every_operation)
                                    i * LENGTH, LENGTH, 1, &waits[i]);
         EXPECT_EQ(status[i], UCS_INPROGRESS);
     }
-    /* The first message, and a message and a part for each operation */
+    /* EVENTS: the first message to the helper, and for each operation a message
+     * and one part that the helper copies */
     until = cma_side_now() + 60;
     while (tell(&other, 'e', 0, 0, 0) < events + EVENTS) {
         EXPECT_TRUE(cma_side_now() < until);
@@ -296,8 +310,9 @@ END_TEST
 
 enum { MANY = 300 };
 
-/* Both processes start operations at once, in both directions, more than there
- * are jobs. */
+/* Body of each of two processes: starts MANY gets from the other one at once.
+ * Only four operations at a time can be shared with the helper; the others
+ * wait. */
 static void exchange(void *arg, int fd)
 {
     static cma_wait_t waits[MANY];
@@ -345,8 +360,9 @@ START_TEST(many_at_once_both_ways)
 }
 END_TEST
 
-/* There are always more operations than jobs, each of one part for either side.
- * Operations that wait for a job must not prevent others from completing. */
+/* There are always UNDER_WAY operations in flight, of which only four at a time
+ * can be shared with the helper. Those that wait must not keep others from
+ * completing. */
 START_TEST(many_concurrent_gets_without_pause)
 {
     enum { UNDER_WAY = 24, COPIES = 4000 };
@@ -449,7 +465,7 @@ END_TEST
 
 /* --- Cancellation and close ----------------------------------------------- */
 
-/* Nothing is written after the cancellation was reported. */
+/* Gets write nothing after the flush with UCT_FLUSH_FLAG_CANCEL is complete. */
 START_TEST(cancelled_gets_write_no_more)
 {
     cma_card_t card;
@@ -524,7 +540,8 @@ START_TEST(an_endpoint_may_go_before_its_operations)
 }
 END_TEST
 
-/* A user closes everything with copies in flight. */
+/* The endpoint, the interface and the domain are closed while gets are in
+ * flight. */
 START_TEST(an_interface_may_close_before_its_operations)
 {
     static cma_wait_t waits[6];
@@ -581,7 +598,8 @@ START_TEST(a_key_gives_access_only_to_its_memory)
     tell(&other, 'f', 1, 0, WINDOW);
     iov = (uct_iov_t){side.memory, 100, NULL, 0, 1};
 
-    /* A range outside the memory, on both sides */
+    /* Ranges before the memory, across its end, and across the end of the
+     * address space */
     card = link.card;
     EXPECT_EQ(uct_ep_put_zcopy(link.ep, &iov, 1, card.memory - 1, link.key.rkey,
                                NULL),
@@ -593,7 +611,7 @@ START_TEST(a_key_gives_access_only_to_its_memory)
                                NULL),
               UCS_ERR_INVALID_ADDR);
 
-    /* A key of another domain, here one of this process */
+    /* A key that is not of the endpoint's peer: it is of this process */
     cma_side_open(&third, 4096, NULL);
     EXPECT_EQ(uct_rkey_unpack(side.component, third.card.key, &key), UCS_OK);
     EXPECT_EQ(uct_ep_put_zcopy(link.ep, &iov, 1, third.card.memory, key.rkey,
@@ -614,8 +632,8 @@ START_TEST(a_key_gives_access_only_to_its_memory)
 }
 END_TEST
 
-/* Unmapped local memory, with a helper and without: only that operation
- * fails. */
+/* Local memory with an unmapped hole, with a helper and without: only that
+ * operation fails. */
 START_TEST(unmapped_memory_fails_the_operation)
 {
     cma_side_t side;

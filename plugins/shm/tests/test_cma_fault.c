@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * cma with peers that die or stop: every operation completes, nothing is
- * written later, and other operations continue.
+ * written after that, and operations with other peers continue.
  */
 #include "cma_fault.h"
 
@@ -28,10 +28,12 @@ static int count_fds(void)
 
 enum { NUM_OPS = 6 };
 
-/* Starts gets and puts, and kills the target before they are complete; returns
- * how many of them have failed. If the target is killed before any progress,
- * one of them must fail: without a helper, the call that starts an operation
- * does not complete the copy, which has several parts. */
+/* Starts gets and puts with a new target, and kills it before they are
+ * complete. Returns how many of them have failed. `at_once`: kills the target
+ * before this side progresses; otherwise after some rounds of progress, which
+ * depend on `round`. With `at_once`, at least one must fail: the call that
+ * starts an operation copies only a part of it, so its remainder needs the
+ * target. */
 static int lose_one(cma_side_t *side, unsigned round, int at_once)
 {
     static cma_wait_t waits[NUM_OPS];
@@ -64,7 +66,7 @@ static int lose_one(cma_side_t *side, unsigned round, int at_once)
         EXPECT_EQ(waitpid(pid, NULL, 0), pid);
     }
 
-    /* No process writes any more */
+    /* From here on, nothing may change side->memory */
     memset(side->memory, 0x77, WINDOW);
     if (side->failures == failures) {
         EXPECT_EQ(uct_ep_check(link.ep, 0, NULL), UCS_OK);
@@ -109,7 +111,7 @@ START_TEST(targets_killed_at_any_time)
 }
 END_TEST
 
-/* Gets and puts forever, until it is killed. */
+/* Body of an initiator: gets and puts until it is killed. */
 static void copies_for_ever(void *arg, int fd)
 {
     cma_card_t card;
@@ -126,8 +128,8 @@ static void copies_for_ever(void *arg, int fd)
     }
 }
 
-/* Initiators that die during shared copies cause no failure in the helper, and
- * leave no descriptor there. */
+/* This process helps initiators, which are killed during copies. This causes no
+ * failure here, and leaves no descriptor here. */
 START_TEST(initiators_killed_at_any_time)
 {
     int num_fds = 0, fd;
@@ -161,8 +163,8 @@ START_TEST(initiators_killed_at_any_time)
 }
 END_TEST
 
-/* A stopped target may have claimed a part; when it resumes, everything
- * completes. */
+/* A target is stopped (SIGSTOP), perhaps after it has claimed a part of a get.
+ * The get completes after the target continues. */
 START_TEST(targets_that_stand_still)
 {
     cma_side_t side;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cma with malicious peers: invalid requests get no help, and invalid words in
- * shared memory fail the operation and nothing else.
+ * cma with malicious peers. An initiator that sends invalid requests for help
+ * gets none. If a process damages the words in shared memory through which an
+ * initiator and its helper share a job (cma_job.h), the operation fails, and
+ * nothing else.
  */
 #include "cma_fault.h"
 
@@ -19,7 +21,7 @@
 #include "cma_wire.h"
 #include "outbox.h"
 
-/* Time limit in seconds for a step of another process. */
+/* Time limit in seconds for a reaction of another process. */
 #define HANG 30.0
 
 /* --- Hostile initiators -------------------------------------------------- */
@@ -45,18 +47,21 @@ static const ucx_host_t quiet_host = {
     .time         = cma_side_now,
 };
 
-/* A request for help as a correct process sends it, to be modified. */
+/* A hostile initiator. Its messages are those of a correct process at first,
+ * and are then modified. */
 typedef struct hostile {
     shm_space_t space;
-    shm_outbox_t outbox;
-    shm_outbox_t view; /* Outbox that never joins: shows our slot until the
-                        * end */
-    cma_msg_hello_t hello;
-    cma_msg_job_t job;
-    uint64_t words[2]; /* The target's token and secret */
-    uint64_t proof;
-    uint8_t *memory; /* Local memory of four pages */
-    cma_card_t card;
+    shm_outbox_t outbox;   /* Sender in the target's inbox */
+    shm_outbox_t view;     /* Attached to the same inbox without a slot: shows
+                            * the slot of `outbox` after that was closed */
+    cma_msg_hello_t hello; /* First message: proves that this process may access
+                            * the target's memory */
+    cma_msg_job_t job;     /* Request to help with a get of four pages */
+    uint64_t words[2];     /* The target's token and secret, read from its
+                            * memory */
+    uint64_t proof;        /* The secret; the target reads it from here */
+    uint8_t *memory;       /* Local memory of four pages: the get's buffer */
+    cma_card_t card;       /* Of the target */
 } hostile_t;
 
 static void hostile_attach(hostile_t *hostile, shm_outbox_t *outbox)
@@ -73,7 +78,8 @@ static void hostile_join(hostile_t *hostile)
     EXPECT_EQ(shm_outbox_join(&hostile->outbox), UCS_OK);
 }
 
-/* Waits until the target has read all messages, or reads no more. */
+/* Waits until the target has read all messages of this sender, or has cut it
+ * off. */
 static void hostile_await_look(const hostile_t *hostile)
 {
     const shm_outbox_t *outbox = &hostile->outbox;
@@ -86,10 +92,10 @@ static void hostile_await_look(const hostile_t *hostile)
     }
 }
 
-/* Leaves, and waits until the target has dropped this sender. The target
- * handles a request in the round in which it reads it, and departures in a
- * later round: so it has tried our request, and does not access our memory any
- * more. */
+/* Closes the outbox, and waits until the target has freed its slot. The target
+ * handles a request in the call of progress that receives it, and frees slots
+ * in a later call. So it has handled the request, and does not access the
+ * memory of this process any more. */
 static void hostile_leave(hostile_t *hostile)
 {
     size_t offset = (char *)hostile->outbox.slot - (char *)hostile->outbox.head;
@@ -143,13 +149,13 @@ static void hostile_close(hostile_t *hostile)
     munmap(hostile->memory, 16384);
 }
 
-/* Returns the words of job 0. */
+/* Returns the words of job 0, which this process and the target change. */
 static cma_job_t *hostile_words(hostile_t *hostile)
 {
     return (cma_job_t *)hostile->outbox.box;
 }
 
-/* Waits until the target has copied all four parts. */
+/* Waits until the target has counted four copied parts of generation 1. */
 static void hostile_await_help(hostile_t *hostile)
 {
     cma_job_t *words = hostile_words(hostile);
@@ -161,7 +167,8 @@ static void hostile_await_help(hostile_t *hostile)
     }
 }
 
-/* Sends the request; waits until the target has handled it. */
+/* Sends the request and waits until the target has handled it. `claim`: value
+ * of the job's claim word. `is_helped`: the target must copy everything. */
 static void hostile_run(hostile_t *hostile, int with_hello, uint64_t claim,
                         int is_helped)
 {
@@ -193,7 +200,9 @@ static int hostile_got(hostile_t *hostile)
     return got;
 }
 
-/* Runs one case: opens, modifies the request, sends it. */
+/* Runs one case. The code in the last arguments modifies the request in
+ * *_hostile before it is sent. `_expected`: 1: the target must help; 0: it must
+ * copy nothing. */
 #define TRY(_hostile, _card, _with_hello, _claim, _expected, ...) \
     do { \
         hostile_open(_hostile, _card); \
@@ -211,7 +220,8 @@ static void attacks(const cma_card_t *card)
     /* The valid request */
     TRY(&h, card, 1, good, 1, (void)0);
 
-    /* A request without the correct secret gets no help */
+    /* The hello message does not prove that this process knows the target's
+     * secret, or is missing */
     TRY(&h, card, 1, good, 0, h.proof ^= 1);
     TRY(&h, card, 1, good, 0, h.hello.proof = 8);
     TRY(&h, card, 1, good, 0, h.hello.pid = (uint32_t)getppid());
@@ -236,7 +246,7 @@ static void attacks(const cma_card_t *card)
     TRY(&h, card, 1, good, 0, h.job.local = 4096);
     TRY(&h, card, 1, good, 0, h.job.remote = 4096);
 
-    /* Impossible words */
+    /* Claim words of another generation, or with impossible chunks */
     TRY(&h, card, 1, cma_claim_word(2, 4, 0), 0, (void)0);
     TRY(&h, card, 1, cma_claim_word(1, 5, 0), 0, (void)0);
     TRY(&h, card, 1, cma_claim_word(1, 65535, 0), 0, (void)0);
@@ -283,7 +293,8 @@ static void is_hostile(void *arg, int fd)
     hostile_close(&h);
 }
 
-/* The target polls all the time, and serves a correct initiator afterwards. */
+/* After all attacks, the target still serves this process, a correct
+ * initiator. */
 START_TEST(hostile_initiators_read_no_memory)
 {
     pid_t hostile, target;
@@ -292,8 +303,9 @@ START_TEST(hostile_initiators_read_no_memory)
     cma_link_t link;
     int fd, fd2;
 
-    /* A sender that is cut off cannot leave normally; keepalive detects its end
-     * soon */
+    /* The target cuts off some of the attackers. They cannot leave normally:
+     * keepalive must detect that they have left, and does so soon with this
+     * interval */
     target = child_start(cma_fault_serve, ",KEEPALIVE=1ms", &fd);
     cma_side_open(&side, WINDOW, "CHUNK=16k");
     cma_side_meet(&side, fd, &link);
@@ -317,7 +329,8 @@ END_TEST
 
 /* --- Hostile targets ----------------------------------------------------- */
 
-/* Attaches the target's inbox and writes to the words of the first slots. */
+/* Attaches the target's inbox, and damages the words of all jobs in its first
+ * slot, which is that of the correct initiator. */
 static void scribbles(void *arg, int fd)
 {
     unsigned seed = 3;
@@ -336,7 +349,8 @@ static void scribbles(void *arg, int fd)
     for (;;) {
         unsigned i = rand_r(&seed) % 4;
 
-        /* Only values that the initiator must detect */
+        /* Another generation in the claim word, and an impossible count: the
+         * initiator must detect both */
         atomic_fetch_xor(&words[i].claim, 1ull << (32 + rand_r(&seed) % 32));
         atomic_fetch_or(&words[i].helped, 0xffff);
         cma_fault_pause(rand_r(&seed) % 100);
@@ -360,15 +374,17 @@ START_TEST(spoilt_words_fail_the_operation)
     scribbler = child_start(scribbles, NULL, &fd2);
     cma_side_write(fd2, &link.card, sizeof(link.card));
     cma_side_read(fd2, &byte, 1);
-    /* An offer to the damaged helper fails. It may not be the first copy,
-     * because a helper that was slow gets no offers for a while */
+    /* The next get that is shared with the helper fails. That may not be the
+     * first one, because nothing is shared for a while with a helper that was
+     * slow */
     end = cma_side_now() + 2 * HANG;
     do {
         status = cma_side_copy(&link, 0, side.memory, 0, WINDOW, 1);
         EXPECT_TRUE(cma_side_now() < end);
     } while (status == UCS_OK);
     EXPECT_EQ(status, UCS_ERR_IO_ERROR);
-    /* Afterwards no copy fails */
+    /* After that, nothing is shared with this helper any more, so no get
+     * fails */
     for (unsigned i = 0; i < 50; ++i) {
         EXPECT_EQ(cma_side_copy(&link, 0, side.memory, 0, WINDOW, 1), UCS_OK);
     }

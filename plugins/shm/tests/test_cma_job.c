@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The words of a shared copy between two threads, millions of times: one side
+ * The words through which an initiator and a helper share a copy (job,
+ * cma_job.h). Here both are threads, which run NUM_JOBS jobs. Only one side
  * claims each chunk, nothing is written after the end, and the helper's data is
- * visible when the initiator sees its count. The data are plain bytes, so that
- * the thread sanitizer detects missing ordering.
+ * visible when the initiator sees the helper's count. The data are plain bytes,
+ * so that the thread sanitizer detects missing ordering.
  *
- * If the two threads rarely run at the same time, the initiator continues until
- * the helper has had a part, and gives it more time.
+ * If the two threads rarely run at the same time, the helper may not have
+ * copied or not have refused a chunk in all these jobs. Then the initiator runs
+ * more jobs, with a pause in each, for at most LIMIT seconds.
  */
 #include "cma_job.h"
 
@@ -19,20 +21,22 @@
 
 enum { NUM_JOBS = 200000, MAX_CHUNKS = 12, MAILS = 64 };
 
-/* Time limit in seconds for events that have not happened in this many jobs. */
+/* Seconds for which jobs continue after NUM_JOBS. */
 #define LIMIT 60
 
-/* Contents of the message from the initiator to the helper. */
+/* Message from the initiator to the helper about a job: its number, its number
+ * of chunks, and whether the helper ends after it. */
 typedef struct mail {
     uint32_t generation, count, is_last;
 } mail_t;
 
 static cma_job_t job;
-static unsigned char data[MAX_CHUNKS]; /* Which side copied: 1 initiator, 2
-                                        * helper */
-static mail_t mails[MAILS];
-static _Atomic uint32_t mails_sent, mails_read;
-static uint64_t num_helped, num_refused;
+static unsigned char data[MAX_CHUNKS]; /* Which side copied each chunk: 0 none
+                                        * yet, 1 initiator, 2 helper */
+static mail_t mails[MAILS];            /* Message n is in entry n % MAILS */
+static _Atomic uint32_t mails_sent, mails_read; /* Numbers of messages */
+static uint64_t num_helped, num_refused; /* Numbers of chunks that the helper
+                                          * copied, and that it refused */
 
 static void fail(const char *what, uint32_t generation)
 {
@@ -48,8 +52,9 @@ static void copy(unsigned chunk, unsigned char who, uint32_t generation)
     data[chunk] = who;
 }
 
-/* Copies chunks until none is left to claim. In every 13th job, refuses a
- * chunk and leaves the job. */
+/* The helper copies chunks until none is left to claim. In every 13th job,
+ * it refuses the first chunk whose index is a multiple of 3, and leaves the
+ * job. */
 static void help_with(const mail_t *mail)
 {
     uint32_t limit = mail->count, done = 0;
@@ -80,7 +85,9 @@ static void *helper(void *arg)
     return NULL;
 }
 
-/* Sends a message if there is space; the initiator waits only at the end. */
+/* Sends a message to the helper. If there is no space, drops the message, so
+ * that the initiator copies everything in this job; but waits for space for the
+ * last one. */
 static void post(uint32_t generation, uint32_t count, int is_last)
 {
     uint32_t sent = atomic_load_explicit(&mails_sent, memory_order_relaxed);
@@ -142,8 +149,8 @@ static int is_seen(void)
     return (num_helped > 0) && (num_refused > 0);
 }
 
-/* Checks cma_share_is_late() with two chunks, copied between cores that share a
- * cache, and between cores that do not. */
+/* Checks cma_share_is_late() with the seconds that the initiator took for two
+ * chunks: between cores that share a cache (near), and between others (far). */
 static void check_lateness(void)
 {
     const double near = 36e-6, far = 280e-6;
@@ -185,7 +192,7 @@ int main(void)
         for (uint32_t i = 0; i < taken; ++i) {
             copy(i, 1, generation);
         }
-        /* Vary which side is faster */
+        /* Wait for a random time, so that sometimes the helper is faster */
         for (volatile uint32_t i = 0; i < delay; ++i) {
         }
         if (generation % 64 == 0) {

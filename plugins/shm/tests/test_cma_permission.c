@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * cma where the kernel does not permit copies: no domain or no peer is found,
- * one-sided permission is enough, and no needless message is logged.
+ * and nothing is logged. If only one of two processes may access the memory of
+ * the other, that one copies everything.
  */
 #include "cma_fault.h"
 
@@ -21,8 +22,8 @@
 
 #define NOBODY 65534
 
-/* Makes the two system calls fail with EPERM from now on, as in many
- * containers. */
+/* Makes process_vm_readv() and process_vm_writev() fail with EPERM in this
+ * process from now on, as in many containers. */
 static void forbid_calls(void)
 {
     struct sock_filter filter[] = {
@@ -66,8 +67,8 @@ START_TEST(no_domain_where_the_calls_are_forbidden)
 }
 END_TEST
 
-/* The calls are permitted when the interface is opened, but not when it
- * connects to its peer. */
+/* The system calls are permitted when the interface is opened, but not when it
+ * is to reach its peer. */
 static void reaches_nobody(void *arg, int unused)
 {
     cma_side_t side;
@@ -104,7 +105,8 @@ static void drops_its_rights(void *arg, int fd)
     cma_side_close(&side);
 }
 
-/* An ordinary user cannot access a process with more privileges. */
+/* The target runs as root. Another process reaches it only until it becomes an
+ * ordinary user. */
 static void becomes_nobody(void *arg, int unused)
 {
     pid_t target, pid;
@@ -129,7 +131,8 @@ START_TEST(no_peer_without_permission)
 }
 END_TEST
 
-/* Serves as a target that may not write to our memory. */
+/* Body of a target that becomes an ordinary user. It may not access the memory
+ * of the initiator, which runs as root, so it cannot help. */
 static void serves_as_nobody(void *arg, int fd)
 {
     cma_side_t side;

@@ -136,7 +136,8 @@ START_TEST(parts_of_own_memory_are_registered_and_nothing_else)
     ck_assert_int_eq(side.ops->mem_query(side.md, local, 3, &attr),
                      UCS_ERR_INVALID_ADDR);
 
-    /* The part keeps the whole allocation, whose address stays in use */
+    /* While the part is registered, the whole allocation stays at its address,
+     * although it is freed */
     strcpy((char *)address + 100, "still there");
     side_free(&side, memh);
     side_pack(&side, part, key);
@@ -297,7 +298,8 @@ START_TEST(forged_keys_reach_nothing_outside_of_a_segment)
 }
 END_TEST
 
-/* Imports memory, and packs keys of it for a third process. */
+/* Attaches the memory that the test has exported, packs a key of a part of it,
+ * and sends that key to the test. */
 static void importer(void *arg, int fd)
 {
     uct_mem_h memh;

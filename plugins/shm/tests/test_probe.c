@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Probes: an inbox and its sender in one process. The inbox polls when the test
- * requires it, and the test can write answers itself.
+ * Probes (probe.h): a sender measures how long a cache line takes to the
+ * receiver, and computes a bandwidth. The receiver answers a probe when it
+ * polls. Here an inbox and its sender are in one process: the test decides when
+ * the inbox polls, and can write answers in its place.
  */
 #include "inbox.h"
 #include "outbox.h"
@@ -14,7 +16,8 @@
 enum { NUM_SLOTS = 4, NUM_CELLS = 16, RING_MAX = 64 << 10, MAX_LENGTH = 8256 };
 enum { PROBE_LINES = SHM_PROBE_SIZE / SHM_CACHE_LINE };
 
-/* Picoseconds that are clearly in each class. */
+/* Latencies of a cache line in ps, as between threads on the same core, between
+ * cores that share a cache, and between cores that do not. */
 enum { SAME = 2000, NEAR = 30000, FAR = 200000 };
 
 typedef struct {
@@ -36,7 +39,7 @@ static ucs_status_t deliver(void *arg, unsigned slot, uint8_t id, void *data,
     return UCS_OK;
 }
 
-/* Adds a sender */
+/* Opens another outbox to the inbox. */
 static void pair_another(pair_t *pair, shm_outbox_t *outbox)
 {
     uint8_t address[SHM_ADDRESS_LENGTH];
@@ -90,20 +93,22 @@ static void send_one(pair_t *pair, unsigned number)
     shm_outbox_commit(&pair->outbox, cell, (uint8_t)number, length);
 }
 
-/* Requests a measurement, however recent the last one is. */
+/* Returns the bandwidth, and makes the last probe old before: so another probe
+ * is sent if possible. */
 static double ask(pair_t *pair)
 {
     pair->outbox.probing.sent_at = 0;
     return shm_outbox_bandwidth(&pair->outbox);
 }
 
-/* Makes the last probe recent, even if the test was delayed. */
+/* Makes the last probe so recent that no other one is sent, even if the test is
+ * delayed. */
 static void keep_fresh(pair_t *pair)
 {
     pair->outbox.probing.sent_at = seg_now() + 1000;
 }
 
-/* Answers the probe in flight in place of the receiver. */
+/* Answers the probe in flight in place of the receiver. `latency`: in ps. */
 static void pretend(pair_t *pair, uint32_t latency)
 {
     EXPECT_TRUE(pair->outbox.probing.awaited);
@@ -130,8 +135,7 @@ START_TEST(a_probe_is_answered_by_progress_without_a_callback)
 
     shm_outbox_bandwidth(&pair.outbox);
     EXPECT_EQ(pair.outbox.probing.awaited, 0);
-    EXPECT_GE(pair.outbox.probing.latency, 1); /* Latency of one core to
-                                                * itself */
+    EXPECT_GE(pair.outbox.probing.latency, 1); /* From this core to itself */
     EXPECT_EQ(pair.outbox.probing.sent, 1);    /* The result is recent, so no
                                                 * probe was sent */
     ask(&pair);
@@ -156,7 +160,8 @@ START_TEST(no_probe_is_sent_after_joining_failed)
     for (i = 0; i < NUM_SLOTS; ++i) {
         shm_outbox_close(&others[i]);
     }
-    /* A slot is free now, but no probe is sent: one error message is enough */
+    /* A slot is free now, but the sender does not try again to join for a
+     * probe: one error message is enough */
     EXPECT_TRUE(shm_outbox_bandwidth(&pair.outbox) == 0);
     EXPECT_TRUE(pair.outbox.slot == NULL);
     pair_close(&pair);
@@ -176,7 +181,7 @@ START_TEST(no_probe_is_sent_over_a_small_ring)
 }
 END_TEST
 
-/* Sends a probe and returns which of its lines were written, as bits. */
+/* Sends a probe and returns which of its cache lines were written, as bits. */
 static void lines_of_next(pair_t *pair, uint64_t lines[PROBE_LINES / 64])
 {
     char value = (char)pair->outbox.probing.sent;
@@ -190,11 +195,13 @@ static void lines_of_next(pair_t *pair, uint64_t lines[PROBE_LINES / 64])
         lines[i / 64] |= (uint64_t)(bytes[i * SHM_CACHE_LINE] == value)
                          << i % 64;
     }
-    pretend(pair, NEAR); /* This answer needs no confirmation */
+    pretend(pair, NEAR); /* The same answer to all probes, so that none is sent
+                          * for confirmation */
     shm_outbox_bandwidth(&pair->outbox);
 }
 
-/* If they were not spread, the processor would prefetch them. */
+/* If the lines were adjacent, or the same as before, the processor could
+ * prefetch them, and the measured latency would be too short. */
 START_TEST(lines_of_a_probe_are_spread_and_differ_from_the_last_ones)
 {
     uint64_t lines[PROBE_LINES / 64], last[PROBE_LINES / 64] = {0};
@@ -203,7 +210,8 @@ START_TEST(lines_of_a_probe_are_spread_and_differ_from_the_last_ones)
 
     pair_open(&pair);
     pair_join(&pair);
-    lines_of_next(&pair, last); /* Zeros, like the bytes that are not written */
+    lines_of_next(&pair, last); /* The first probe writes zeros, so that all
+                                 * lines look written: not compared below */
     for (number = 1; number < 100; ++number) {
         lines_of_next(&pair, lines);
         for (i = 0, count = 0, common = 0; i < PROBE_LINES / 64; ++i) {
@@ -302,7 +310,8 @@ START_TEST(a_different_result_must_be_confirmed)
     far_bandwidth = shm_outbox_bandwidth(&pair.outbox);
     EXPECT_TRUE(far_bandwidth != near_bandwidth); /* The confirmed result is
                                                    * used */
-    /* At least two lines of 64 bytes arrive in 200 ns */
+    /* It is assumed that at least two lines of 64 bytes arrive in the latency
+     * FAR, which is 200 ns */
     EXPECT_TRUE(far_bandwidth > 0.6e9);
 
     ask(&pair);
@@ -349,7 +358,7 @@ START_TEST(a_probe_does_not_wake_a_sleeping_peer)
 }
 END_TEST
 
-/* Writes control words that are almost valid probes. */
+/* Writes control words of probes with an invalid ring size or length. */
 START_TEST(a_malformed_probe_cuts_its_sender_off)
 {
     static const struct {
@@ -382,7 +391,7 @@ START_TEST(a_malformed_probe_cuts_its_sender_off)
 }
 END_TEST
 
-/* The peer may write any value as the answer. */
+/* A faulty receiver may write any value as the answer. */
 START_TEST(any_answer_is_handled)
 {
     static const uint32_t answers[] = {1, UINT32_MAX, 0, NEAR, FAR, 1};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Segments between two processes: bytes, locks and wake-ups, for every way in
- * which a segment is passed.
+ * Segments (segment.h) between two processes: bytes, locks and wake-ups, for
+ * every way in which a segment is passed (SEG_*, seg_side.h). The process that
+ * creates a segment is called its maker.
  */
 #include "seg_suite.h"
 
@@ -177,7 +178,8 @@ START_TEST(a_lock_is_free_when_it_is_given_back_or_its_holder_is_killed)
 }
 END_TEST
 
-/* Creates a segment, and a child that outlives it. */
+/* Creates a segment, and a child process that lives longer than this
+ * process. */
 static void make_and_fork(void *arg, int fd)
 {
     shm_space_t space;
@@ -321,7 +323,8 @@ START_TEST(waking_a_dead_maker_costs_no_signal)
     shm_seg_wake(&woken);
     seg_kill(pid);
     shm_seg_wake(&woken);
-    shm_seg_wake(&other); /* Its event was never opened */
+    shm_seg_wake(&other); /* `other` was never used to wake before, so it has
+                           * not opened the maker's event */
     ck_assert(!shm_seg_is_locked(&woken, 0));
     shm_seg_close(&other);
     shm_seg_close(&woken);
@@ -353,8 +356,8 @@ START_TEST(a_segment_uses_memory_for_what_is_committed)
     memset(mapped + 4096, 1, 1 << 20);
     shm_seg_decommit(&seg, mapped + 5000, 5000, 1 << 20);
     ck_assert_int_le(seg_memory(&seg), 4 * 4096);
-    ck_assert_int_eq(mapped[4096], 1); /* The page is partly outside the range:
-                                        * it stays committed */
+    ck_assert_int_eq(mapped[4096], 1); /* The range begins at 5000, inside this
+                                        * page, so the page keeps its memory */
     ck_assert_int_eq(mapped[2 * 4096], 0);
 
     /* Beyond the end of the segment */
@@ -391,7 +394,8 @@ START_TEST(system_v_memory_is_given_back)
 END_TEST
 
 /* Few systems have free huge pages: with UCS_TRY small pages are accepted,
- * with UCS_YES the creation may fail. */
+ * with UCS_YES the creation may fail. Bit 0 of the loop variable _i selects
+ * System V, bit 1 selects UCS_YES. */
 START_TEST(huge_pages_are_taken_where_there_are_some)
 {
     shm_space_t space;

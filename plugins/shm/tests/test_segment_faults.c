@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Segments under faults: no memory, limits, creators that are killed, invalid
- * addresses and heads.
+ * Segments (segment.h) under faults: no memory, limits, creators that are
+ * killed, invalid addresses, and invalid heads (the structure at the start of a
+ * segment).
  */
 #include "seg_suite.h"
 #include "kind.h"
@@ -26,7 +27,8 @@
 
 /* --- Limits --------------------------------------------------------------- */
 
-/* Uses a folder in a file system of 1 MiB, in a separate mount namespace. */
+/* Body of a process in a mount namespace of its own: mounts a file system of
+ * 1 MiB on the folder of the test, and fills it. */
 static void fill_folder(void *arg, int fd)
 {
     shm_space_t space;
@@ -52,7 +54,8 @@ static void fill_folder(void *arg, int fd)
               UCS_ERR_NO_MEMORY);
     EXPECT_EQ(seg_host_errors(), 1); /* The lack of memory is reported once */
 
-    /* Nothing is lost: available memory can be used */
+    /* The failed requests have used nothing: the remaining space is
+     * available */
     EXPECT_EQ(shm_seg_commit(&seg, mapped + (1 << 20), 1 << 20, 400 << 10),
               UCS_OK);
     memset(mapped + (1 << 20), 2, 400 << 10);
@@ -63,7 +66,8 @@ static void fill_folder(void *arg, int fd)
               UCS_OK);
     memset(mapped + (2 << 20), 3, 300 << 10);
 
-    /* No space even for a head */
+    /* Fill the file system, so that there is not even space for the head of
+     * another segment */
     for (size_t at = 3 << 20; at < LENGTH; at += 4096) {
         if (shm_seg_commit(&seg, mapped + at, at, 4096) != UCS_OK) {
             break;
@@ -245,7 +249,8 @@ START_TEST(a_segment_without_mark_goes_with_the_next_process)
 
     seg_read(fd, &id, sizeof(id));
     shm_sysv_remove_stale();
-    ck_assert_int_eq(shmctl(id, IPC_STAT, &ds), 0); /* Its creator is alive */
+    ck_assert_int_eq(shmctl(id, IPC_STAT, &ds), 0); /* It still exists, because
+                                                     * its creator is alive */
     seg_kill(pid);
     close(fd);
     ck_assert_int_eq(shmctl(id, IPC_STAT, &ds), 0);
@@ -266,7 +271,8 @@ START_TEST(resources_of_a_killed_creator_are_removed)
     made_t made;
     pid_t pid;
 
-    /* With a peer, which detects that the creator has exited */
+    /* The creator has a peer (this process), which detects that it has exited
+     * and removes the files */
     seg_space_open(&space, way, NULL);
     pid = seg_fork(make_and_wait, &way, 0, &fd);
     seg_read(fd, &made, sizeof(made));
@@ -284,8 +290,8 @@ START_TEST(resources_of_a_killed_creator_are_removed)
                                     &seg, NULL, 0),
                      UCS_ERR_UNREACHABLE);
 
-    /* Without a peer: the next process that creates a segment removes the
-     * files */
+    /* The creator has no peer: the next process that creates a segment removes
+     * the files */
     pid = seg_fork(make_and_wait, &way, 0, &fd);
     seg_read(fd, &made, sizeof(made));
     seg_kill(pid);
@@ -312,7 +318,9 @@ START_TEST(a_sweep_keeps_segments_in_use)
     seg_read(fd, &made, sizeof(made));
     seg_space_open(&space, way, NULL);
     ck_assert_int_eq(shm_seg_make(&space, LENGTH, 1, 0, &seg), UCS_OK);
-    ck_assert_int_eq(seg_count_names(seg_dir()), 3); /* Segments and a FIFO */
+    ck_assert_int_eq(seg_count_names(seg_dir()), 3); /* Two segments, and a FIFO
+                                                      * for the event of the
+                                                      * first */
     ck_assert_int_eq(shm_seg_attach(&space, made.address, sizeof(made.address),
                                     &other, NULL, 0),
                      UCS_OK);
@@ -417,8 +425,9 @@ static void set_alarms(suseconds_t usec)
     ck_assert_int_eq(setitimer(ITIMER_REAL, &timer, NULL), 0);
 }
 
-/* Opens more connections than are served at once, so that some are closed; the
- * second time while the thread receives many signals. */
+/* Opens more connections to the creator than it serves at once, and sends no
+ * request over them. The creator still serves others. If the loop variable _i
+ * is 1, this thread also receives a signal every 20 ms. */
 START_TEST(silent_clients_delay_no_other_client)
 {
     uint8_t address[SHM_ADDRESS_LENGTH];
@@ -452,7 +461,8 @@ START_TEST(silent_clients_delay_no_other_client)
 }
 END_TEST
 
-/* Opening a FIFO would be visible at its other end. */
+/* The address names a FIFO of this process instead of the segment. It must not
+ * be opened: this would be visible at the other end of the FIFO. */
 START_TEST(an_address_opens_nothing_but_segments)
 {
     uint8_t address[SHM_ADDRESS_LENGTH];
@@ -489,8 +499,8 @@ START_TEST(an_address_opens_nothing_but_segments)
 }
 END_TEST
 
-/* Creates a file with the right token, and a head that is invalid in one
- * way. */
+/* Changes one member of a segment's head to an invalid value, and attaches the
+ * segment. */
 START_TEST(segments_with_forged_heads_are_rejected)
 {
     shm_space_t space;
@@ -549,7 +559,7 @@ START_TEST(segments_with_forged_heads_are_rejected)
 }
 END_TEST
 
-/* A peer cannot change the size of unnamed memory. */
+/* A peer cannot change the size of memory without a name (memfd). */
 START_TEST(a_peer_cannot_cut_the_memory_off)
 {
     shm_space_t space;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Segments between processes of different namespaces, as in containers: they
- * are shared if possible, and other attempts fail with a reason.
+ * Segments (segment.h) between processes of different namespaces, as in
+ * containers: the attachment succeeds where the kernel permits it, and fails
+ * with a reason otherwise. The maker is the process that creates the segment.
  */
 #include "seg_suite.h"
 
@@ -17,18 +18,17 @@
 
 /* Parameters of one case. */
 typedef struct meeting {
-    int way;
-    int settings; /* USE_* */
-    int namespaces;
-    int reachable;
-    int maker_is_inside;
-    char dir[64];
+    int way;             /* SEG_* (seg_side.h) */
+    int settings;        /* USE_* */
+    int namespaces;      /* CLONE_NEW* flags: new namespaces of the inside */
+    int reachable;       /* Whether the attachment must succeed */
+    int maker_is_inside; /* Whether the process inside is the maker */
+    char dir[64];        /* Folder for the names of both processes */
 } meeting_t;
 
-enum {
-    USE_AUTO = 1 << 0
-}; /* Settings of the socket: UCS_AUTO, as by
-    * default */
+/* USE_AUTO: the member use_socket of the space is UCS_AUTO, which is its
+ * default, instead of the value of the way. */
+enum { USE_AUTO = 1 << 0 };
 
 static void space_open(shm_space_t *space, const meeting_t *meeting)
 {
@@ -119,9 +119,10 @@ static void inside(void *arg, int fd)
     }
 }
 
+/* Argument of the process outside. */
 typedef struct outside {
     meeting_t *meeting;
-    int fd;
+    int fd; /* Socket to the process inside */
 } outside_t;
 
 static void outside(void *arg, int fd)
@@ -136,7 +137,9 @@ static void outside(void *arg, int fd)
     }
 }
 
-/* Runs one process in the namespaces, the other in those of the test. */
+/* Runs a maker and a process that attaches its segment: one inside the new
+ * namespaces of `meeting`, the other outside, in those of the test; then the
+ * other way around. */
 static void meet(const char *name, meeting_t meeting)
 {
     outside_t out = {.meeting = &meeting};
@@ -214,7 +217,8 @@ static void both_inside(void *arg, int fd)
     int other;
     pid_t pid;
 
-    /* Create a PID namespace within another one, with the default settings */
+    /* This process is in a new PID namespace; its child is in another one
+     * within that */
     pid                      = seg_fork(inside, meeting, PID_NS, &other);
     meeting->maker_is_inside = !meeting->maker_is_inside;
     inside(meeting, other);
@@ -252,7 +256,8 @@ static void count_cost(void *arg, int fd)
     space.use_socket = UCS_AUTO;
     EXPECT_EQ(shm_seg_make(&space, LENGTH, 2, 0, &seg), UCS_OK);
     if (space.pid_ns == 0xeffffffcu) {
-        EXPECT_EQ(seg_count_fds(), fds + 1); /* No socket */
+        EXPECT_EQ(seg_count_fds(), fds + 1); /* In the initial PID namespace:
+                                              * only the memory, no socket */
     }
     shm_seg_close(&seg);
     shm_space_close(&space);

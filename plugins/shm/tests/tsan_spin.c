@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two threads on one queue: millions of messages of mixed sizes, each checked
- * byte by byte, with a receiver that polls, reviews and sleeps and a sender
- * that pauses at intervals. Also built with the thread sanitizer, which
+ * A sender and a receiver in two threads: up to millions of messages of mixed
+ * sizes, each checked byte by byte. The receiver polls and sleeps, and the
+ * sender pauses at intervals. Also built with the thread sanitizer, which
  * compares accesses to equal addresses only: therefore the sender uses the
- * receiver's mapping.
+ * receiver's mapping of the memory.
  */
 #include "inbox.h"
 #include "outbox.h"
@@ -41,9 +41,10 @@ typedef struct test {
     shm_space_t space;
     shm_inbox_t inbox;
     shm_outbox_t outbox;
-    int fenced;
-    unsigned got;
-    _Atomic unsigned sleeps;
+    int fenced;              /* 1: the sender executes full fences; 0: the
+                              * receiver calls membarrier() for both */
+    unsigned got;            /* Number of messages received */
+    _Atomic unsigned sleeps; /* Number of sleeps of the receiver */
 } test_t;
 
 /* Returns the length of a message. Most are short; every length occurs. */
@@ -57,8 +58,8 @@ static uint32_t length_of(unsigned number)
     return (hash >> 8) % (MAX_LENGTH + 1);
 }
 
-/* Returns a byte of a message: one byte identifies the message, the others must
- * match it. */
+/* Returns the byte of message `number` at offset `at`. It depends on both, so
+ * that bytes of another message or at another offset are detected. */
 static uint8_t byte_of(unsigned number, uint32_t at)
 {
     return (uint8_t)((number * 167u) ^ (number >> 8) ^ (at * 29u));
@@ -109,8 +110,9 @@ static ucs_status_t send_one(shm_outbox_t *outbox, unsigned number)
     return status;
 }
 
-/* Makes the receiver sleep once, independent of scheduling. Relaxed accesses
- * are used, so that only the queue orders the two threads. */
+/* The sender waits until the receiver has slept at least once, which otherwise
+ * depends on the scheduler. Accesses to `sleeps` are relaxed, so that only the
+ * queue orders the two threads. */
 static void wait_for_sleep(test_t *test)
 {
     double end = seg_now() + 60;
@@ -167,7 +169,8 @@ static void receive_all(test_t *test)
     }
 }
 
-/* Makes the sender use the receiver's mapping. */
+/* Makes the sender use the receiver's mapping. Returns the outbox as it was
+ * before, to be restored before it is closed. */
 static shm_outbox_t share_mapping(test_t *test)
 {
     shm_outbox_t own     = test->outbox;

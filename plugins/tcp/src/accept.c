@@ -13,8 +13,8 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-/* Maximum number of connections accepted in one round, so that other events are
- * served */
+/* Maximum number of connections accepted in one round (call of progress), so
+ * that other events are handled, too. */
 #define ACCEPT_ROUND 64
 /* Pause in seconds when descriptors have run out. */
 #define ACCEPT_PAUSE     0.1
@@ -36,8 +36,8 @@ void tcp_unknown_drop(tcp_unknown_t *unknown)
         close(unknown->fd);
         unknown->fd = -1;
     }
-    /* The current round may still have an event for this socket, so its memory
-     * is freed later */
+    /* The current round may still have an event that refers to `unknown`, so
+     * its memory is freed at the end of the round */
     tcp_list_del(&unknown->node);
     tcp_list_add_tail(&iface->freed, &unknown->node);
 }
@@ -79,8 +79,9 @@ static void unknown_nack(tcp_unknown_t *unknown, uint16_t reason)
     (void)!send(unknown->fd, &hello, sizeof(hello), MSG_NOSIGNAL);
 }
 
-/* Parks the socket until our own attempt has succeeded (then it is closed) or
- * failed (then it is used). */
+/* Parks the socket until our own attempt to connect to the same peer has
+ * succeeded or failed. If it succeeds, the parked socket is closed; if it
+ * fails, the parked socket is used. */
 static void unknown_park(tcp_unknown_t *unknown, tcp_conn_t *conn)
 {
     tcp_iface_t *iface = unknown->iface;
@@ -95,8 +96,8 @@ static void unknown_park(tcp_unknown_t *unknown, tcp_conn_t *conn)
     tcp_list_add_tail(&iface->parked, &unknown->node);
 }
 
-/* A connection to this peer exists: read it, to detect whether the peer has
- * lost it. */
+/* Reads a connection whose peer has sent a second HELLO. If the peer has closed
+ * its end, this ends the connection. */
 static void conn_probe(tcp_conn_t *conn)
 {
     while ((tcp_rx(conn) > 0) && ((conn->state == TCP_CONN_UP) ||
@@ -231,7 +232,8 @@ int tcp_unknown_evict(tcp_iface_t *iface, unsigned limit)
     for (; (limit > 0) && (node != &iface->unknown); --limit) {
         unknown = tcp_container_of(node, tcp_unknown_t, node);
         node    = node->next;
-        /* Skip a client whose complete HELLO is being handled now */
+        /* A complete HELLO: the caller is handling this client, so it must not
+         * be closed */
         if ((unknown->got < sizeof(unknown->hello)) &&
             !tcp_sock_has_data(unknown->fd)) {
             unknown_refuse(unknown,

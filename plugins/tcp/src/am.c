@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-/* Writes a frame's header, and zeros into its padding. */
+/* Writes the header of a frame of `size` bytes, and zeros into its last 8
+ * bytes, which contain the padding. Returns the position of the payload. */
 static inline uint8_t *am_begin(uint8_t *dst, uint8_t id, uint32_t length,
                                 size_t size)
 {
@@ -52,8 +53,8 @@ ucs_status_t tcp_ep_am_short(uct_ep_h uct_ep, uint8_t id, uint64_t header,
     return tcp_tx_kick(conn);
 }
 
-/* Length of the entries of am_short_iov, whose callers do not set `count` and
- * `stride`. */
+/* Returns the total length of the entries of am_short_iov. Its callers do not
+ * set `count` and `stride`, so each entry counts once. */
 static size_t short_iov_length(const uct_iov_t *iov, size_t iovcnt)
 {
     size_t length = 0;
@@ -161,8 +162,8 @@ static ucs_status_t am_zcopy_copy(tcp_conn_t *conn, uint8_t id,
     return UCS_OK;
 }
 
-/* Stores the frame header and the user's header where they are sent from: in
- * the operation or, if the header is long, in a buffer queued before it. */
+/* Copies the frame header and the user's header into the operation or, if the
+ * user's header is long, into a buffer queued before the operation. */
 static ucs_status_t am_zcopy_head(tcp_conn_t *conn, tcp_zcopy_t *zcopy,
                                   uint8_t id, const void *header,
                                   unsigned header_length, size_t length)

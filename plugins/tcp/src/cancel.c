@@ -30,9 +30,10 @@ static void tx_forget(tcp_conn_t *conn, uint64_t position, uint64_t size,
     }
 }
 
-/* Handles an operation of which one frame is partially sent. The rest of the
- * frame must follow; it is sent from a copy, because the user may reuse the
- * memory. The user's completion is called now. */
+/* Cancels an operation of which one frame is partially sent. The rest of the
+ * frame must follow, so that the peer can find the next frame. It is sent from
+ * a copy, because the user may reuse the memory after the completion, which the
+ * next progress calls. */
 static ucs_status_t zcopy_detach(tcp_conn_t *conn, tcp_zcopy_t *zcopy,
                                  ucs_status_t status)
 {
@@ -83,7 +84,8 @@ static void tx_unlink(tcp_conn_t *conn, tcp_elem_t *elem, tcp_elem_t *previous)
     }
 }
 
-/* Remaining bytes of an element in the stream, as flushes count them. */
+/* Returns the unsent bytes of an element of the send queue, as tx_queued and
+ * flushes count them: without DATA frames. */
 static uint64_t elem_stream_size(const tcp_elem_t *elem)
 {
     const tcp_txbuf_t *buf = (const tcp_txbuf_t *)elem;

@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <sys/epoll.h>
 
-/* Called when the stream ends after our CLOSE. Data that was queued since then
- * has not been sent. */
+/* Called when the peer has answered our CLOSE with YES, or the stream has ended
+ * after our CLOSE. Data that was queued since then has not been sent. */
 void tcp_conn_closed(tcp_conn_t *conn)
 {
     if (tcp_conn_is_idle(conn)) {
@@ -79,8 +79,8 @@ static void conn_close_asked(tcp_conn_t *conn)
         (conn_send_now(conn, TCP_WIRE_CLOSE_YES) != 0)) {
         tcp_conn_finish(conn);
     } else if (conn->state == TCP_CONN_CLOSING) {
-        /* Both sides have sent CLOSE. Frames wait until the peer answers ours,
-         * so the refusal of its CLOSE is sent ahead of them. */
+        /* Both sides have sent CLOSE. Queued frames wait until the peer answers
+         * our CLOSE, so NO, the answer to its CLOSE, is sent ahead of them. */
         conn->flags |= TCP_CONN_OWES_NO;
         tcp_conn_try_close(conn);
     } else {

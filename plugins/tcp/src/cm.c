@@ -13,8 +13,8 @@
 
 #define CM_EVENTS 32
 
-/* Listeners and links share the epoll descriptor; the low bit distinguishes
- * them. */
+/* The data of an epoll event is a pointer to a link, or to a listener with this
+ * bit set, or NULL for the timer. */
 #define CM_TAG_LISTENER 1u
 
 ucs_status_t tcp_cm_watch(tcp_cm_t *cm, int op, int fd, uint32_t events,
@@ -110,8 +110,8 @@ static void cm_free_dead(tcp_cm_t *cm)
     }
 }
 
-/* Runs once from the worker's progress, after the asynchronous handler was
- * called. */
+/* Called once by the worker's progress after cm_call() has queued it. Handles
+ * the events of all sockets and the timer. */
 static void cm_progress(void *arg)
 {
     struct epoll_event events[CM_EVENTS];
@@ -142,14 +142,14 @@ static void cm_progress(void *arg)
     } while (num == CM_EVENTS);
     cm->in_progress = 0;
 
-    /* Enable the handler again. It is level-triggered: events that arrived
-     * while it was disabled are reported at once */
+    /* Enable the asynchronous handler again. It is level-triggered: events that
+     * arrived while it was disabled are reported at once */
     cm->host->async_modify_fd(cm->async_id, UCS_EVENT_SET_EVREAD);
 }
 
-/* Queues cm_progress() for the next progress. If there is no memory for that,
- * the handler stays enabled. It is level-triggered, so the event is reported
- * until the call succeeds. */
+/* Queues cm_progress() for the worker's next progress. If there is no memory
+ * for that, enables the asynchronous handler again. The handler is
+ * level-triggered, so it is called again until queueing succeeds. */
 static void cm_call(tcp_cm_t *cm)
 {
     if (cm->host->progress_oneshot(cm->super.worker, cm_progress, cm) !=
@@ -164,8 +164,9 @@ void tcp_cm_wake(tcp_cm_t *cm)
     cm_call(cm);
 }
 
-/* Runs on a service thread or in a poll: schedules progress, and disables
- * itself until progress has run. */
+/* The asynchronous handler, which the host calls from a service thread or a
+ * poll when epoll_fd is readable. Queues cm_progress(), and disables itself
+ * until that has run. */
 static void cm_async_event(int fd, int events, void *arg)
 {
     tcp_cm_t *cm = arg;

@@ -28,8 +28,8 @@
  * it as an error; in CONNECTED it counts as a DISCONNECT of the peer.
  *
  * The user may answer a request from any thread and on another manager, which
- * takes over the link. Therefore nothing monitors a REQUESTED link, and taking
- * it needs only `requested_lock`.
+ * takes over the link. Therefore nothing monitors a REQUESTED link, and a
+ * thread that takes it from the list `requested` needs only `requested_lock`.
  */
 #ifndef TCP_CM_H
 #define TCP_CM_H
@@ -57,30 +57,32 @@ typedef struct tcp_cm {
     uct_cm_t super;
     const ucx_host_t *host;
     tcp_cm_config_t config;
-    uint64_t locality;
+    uint64_t locality; /* Identifies the kernel and network namespace */
     int epoll_fd;
     int timer_fd;
-    ucx_async_id_t async_id;
+    ucx_async_id_t async_id; /* The host's handler that monitors epoll_fd */
     tcp_list_t listeners;
-    tcp_list_t links;   /* Links in all other states but DEAD */
-    tcp_list_t unknown; /* In the state UNKNOWN, oldest first */
-    tcp_list_t requested;
-    pthread_mutex_t requested_lock;
-    tcp_list_t dead; /* Links to free at the end of the round */
-    tcp_list_t dead_listeners;
-    tcp_list_t flushed; /* Flushes to complete before the end of the round */
-    unsigned num_unknown;
+    tcp_list_t links;     /* Links in all states but UNKNOWN, REQUESTED and
+                           * DEAD */
+    tcp_list_t unknown;   /* Links in the state UNKNOWN, oldest first */
+    tcp_list_t requested; /* Links in the state REQUESTED */
+    pthread_mutex_t requested_lock; /* Protects `requested` */
+    tcp_list_t dead;                /* Links to free at the end of the round */
+    tcp_list_t dead_listeners; /* Listeners to free at the end of the round */
+    tcp_list_t flushed;   /* Flushes whose completions are called before the end
+                           * of the round */
+    unsigned num_unknown; /* Number of elements of `unknown` */
     int in_progress;
-    double timer_at;
-    double log_time;
+    double timer_at; /* Host time at which the timer expires; 0: not set */
+    double log_time; /* Host time of the last rate-limited message */
 } tcp_cm_t;
 
 typedef struct tcp_cm_listener {
     uct_listener_t super;
     tcp_list_t node;
     int fd;     /* -1: the listener was destroyed */
-    int paused; /* Non-zero: new connections are not accepted for a while,
-                 * because file descriptors have run out */
+    int paused; /* Non-zero: new connections are not accepted until the timer
+                 * expires, because file descriptors have run out */
     uct_cm_listener_conn_request_callback_t conn_request_cb;
     void *user_data;
 } tcp_cm_listener_t;
@@ -88,18 +90,19 @@ typedef struct tcp_cm_listener {
 typedef struct tcp_cm_ep tcp_cm_ep_t;
 
 typedef struct tcp_cm_link {
-    tcp_list_t node;
+    tcp_list_t node; /* Node in the manager's list for the link's state */
     tcp_cm_t *cm;
     int fd;
     uint8_t state;
-    uint8_t watched; /* Non-zero: the socket is in the epoll set */
-    uint8_t watch_out;
-    tcp_cm_ep_t *ep;
+    uint8_t watched;   /* Non-zero: the socket is in the epoll set */
+    uint8_t watch_out; /* Non-zero: epoll reports when the socket is writable */
+    tcp_cm_ep_t *ep;   /* NULL in the states UNKNOWN, REQUESTED and DEAD */
     tcp_cm_listener_t *listener; /* The listener that accepted the link, in the
                                   * states UNKNOWN and REQUESTED */
     double deadline;             /* Host time in seconds; 0: no deadline */
 
-    /* The message that is being received */
+    /* The message that is being received: `got` bytes of its header and body
+     * have arrived */
     size_t got;
     tcp_wire_cm_t head;
     uint8_t *body; /* From malloc(), allocated when the head is complete */
@@ -112,9 +115,11 @@ typedef struct tcp_cm_link {
 
 enum tcp_cm_ep_flags {
     TCP_CM_EP_CLIENT    = 1u << 0,
-    TCP_CM_EP_TOLD      = 1u << 1, /* The connect or notify callback ran */
-    TCP_CM_EP_LEFT      = 1u << 2, /* We have sent DISCONNECT */
-    TCP_CM_EP_PEER_LEFT = 1u << 3,
+    TCP_CM_EP_TOLD      = 1u << 1, /* The user was told whether the connection
+                                    * was established */
+    TCP_CM_EP_LEFT      = 1u << 2, /* Our user has disconnected */
+    TCP_CM_EP_PEER_LEFT = 1u << 3, /* The peer has disconnected, or the stream
+                                    * has ended in the state CONNECTED */
     TCP_CM_EP_DESTROYED = 1u << 4, /* Destroyed inside its own callback */
     TCP_CM_EP_NOTIFIED  = 1u << 5, /* NOTIFY is sent */
     TCP_CM_EP_LEFT_TOLD = 1u << 6, /* The peer has called its user's callback
@@ -127,7 +132,7 @@ struct tcp_cm_ep {
     tcp_cm_link_t *link; /* NULL: closed */
     unsigned flags;
     unsigned calls;      /* Number of running callbacks */
-    ucs_status_t status; /* Why the link was closed */
+    ucs_status_t status; /* Why the link was closed; UCS_OK while it is open */
     tcp_list_t flushes;  /* List of outstanding flushes */
     void *user_data;
     uct_cm_ep_priv_data_pack_callback_t pack_cb;
@@ -135,8 +140,8 @@ struct tcp_cm_ep {
     uct_cm_ep_client_connect_callback_t client_cb;
     uct_cm_ep_server_conn_notify_callback_t server_cb;
     uct_ep_disconnect_cb_t disconnect_cb;
-    uint8_t *priv; /* A client's private data, passed at
-                    * creation */
+    uint8_t *priv; /* Copy of the private data that the user passed at the
+                    * endpoint's creation; NULL: none */
     size_t priv_length;
     char dev_name[UCT_DEVICE_NAME_MAX];
 };
@@ -156,18 +161,20 @@ tcp_cm_link_t *tcp_cm_link_create(tcp_cm_t *cm, int fd, uint32_t events);
 void tcp_cm_link_set_state(tcp_cm_link_t *link, enum tcp_cm_link_state state);
 /* Closes the link; the memory is freed at the end of the round. */
 void tcp_cm_link_kill(tcp_cm_link_t *link);
-/* Makes the link REQUESTED. Exactly one thread, which may be any, takes it
- * later and may free it. */
+/* Makes the link REQUESTED. From then on any thread may take it with
+ * tcp_cm_link_take() and free it. */
 void tcp_cm_link_hand_out(tcp_cm_link_t *link);
+/* Returns non-zero to exactly one caller, which owns the link from then on. */
 int tcp_cm_link_take(tcp_cm_link_t *link);
-/* Frees a link that is in no list and not monitored. */
+/* Frees a link that is in no list and not in the epoll set. */
 void tcp_cm_link_free(tcp_cm_link_t *link);
 ucs_status_t tcp_cm_link_send(tcp_cm_link_t *link, enum tcp_wire_cm_kind kind,
                               const void *priv, size_t length);
 void tcp_cm_link_event(tcp_cm_link_t *link, uint32_t events);
-/* Monitors a link whose request was accepted: the link has an endpoint now. */
+/* Adds the link to the epoll set of its manager, after its request was
+ * accepted. */
 ucs_status_t tcp_cm_link_watch_again(tcp_cm_link_t *link);
-/* Writes the name of the network device that the link uses. */
+/* Writes the name of the network device that has the link's local address. */
 void tcp_cm_link_dev_name(const tcp_cm_link_t *link, char *name, size_t size);
 void tcp_cm_link_remote_data(const tcp_cm_link_t *link,
                              uct_cm_remote_data_t *data);
@@ -216,9 +223,10 @@ ucs_status_t tcp_cm_ep_flush(uct_ep_h ep, unsigned flags,
 /* Completes the outstanding flushes if everything for which they wait has
  * happened. */
 void tcp_cm_flush_check(tcp_cm_ep_t *ep);
-/* Completes all outstanding flushes with `status`, from progress. */
+/* Ends all outstanding flushes of the endpoint. The next progress calls their
+ * completions with `status`. */
 void tcp_cm_flush_end(tcp_cm_ep_t *ep, ucs_status_t status);
-/* Calls the completions of the flushes that have ended. */
+/* Calls the completions of the flushes in the manager's list `flushed`. */
 void tcp_cm_flush_dispatch(tcp_cm_t *cm);
 
 extern const ucx_ep_ops_t tcp_cm_ep_ops;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Creates endpoints of the connection manager: a client's for a server's address,
- * a server's for a client's request.
+ * Creates endpoints of the connection manager: a client's for a server's
+ * address, a server's for a client's request.
  */
 #include "cm.h"
 #include "sock.h"
@@ -88,8 +88,8 @@ static ucs_status_t ep_start_connect(tcp_cm_ep_t *ep,
         }
     }
 
-    /* This call returns an immediate error. A later error, or the success, is
-     * reported by the event of the socket */
+    /* If connect() fails at once, this function returns the error. A later
+     * result is reported by an event of the socket */
     if ((connect(fd, &server->sa, tcp_sock_addr_len(server)) != 0) &&
         (errno != EINPROGRESS) && (errno != EINTR)) {
         status = tcp_sock_status(errno);

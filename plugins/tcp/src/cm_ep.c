@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Endpoints of the connection manager: messages of the peer, callbacks and calls
- * of the user. cm_create.c creates endpoints.
+ * Endpoints of the connection manager: messages of the peer, callbacks and
+ * calls of the user. cm_create.c creates endpoints.
  */
 #include "cm.h"
 #include "sock.h"
@@ -25,7 +25,8 @@ void tcp_cm_ep_free(tcp_cm_ep_t *ep)
     free(ep);
 }
 
-/* Begins a callback. The user may destroy the endpoint inside it. */
+/* Called before a callback, in which the user may destroy the endpoint. Its
+ * memory is then freed by ep_call_end(). */
 static void ep_call_begin(tcp_cm_ep_t *ep)
 {
     ++ep->calls;
@@ -93,8 +94,8 @@ static void ep_tell_server(tcp_cm_ep_t *ep, ucs_status_t status)
     ep->server_cb(&ep->super, ep->user_data, &args);
 }
 
-/* Reports the local device, or an error. Returns the status of the user's
- * callback. */
+/* Calls the client's resolve callback with the local device, or with an error.
+ * Returns the status that the callback returns. */
 static ucs_status_t ep_tell_resolved(tcp_cm_ep_t *ep, ucs_status_t status)
 {
     uct_cm_ep_resolve_args_t args;
@@ -126,7 +127,8 @@ void tcp_cm_ep_lost(tcp_cm_ep_t *ep, ucs_status_t status)
 
     ep_call_begin(ep);
     ep->status = status;
-    /* The connection is closed, so the peer needs no notification */
+    /* After CONNECTED, the end of the stream counts as a disconnect of the
+     * peer, so that flushes succeed */
     tcp_cm_ep_drop_link(ep, (state == TCP_CM_CONNECTED) ? UCS_OK : status);
     switch (state) {
     case TCP_CM_CONNECTING:
@@ -201,8 +203,8 @@ static void ep_resolved(tcp_cm_ep_t *ep)
     tcp_cm_link_set_state(ep->link, TCP_CM_RESOLVED);
     if (ep->resolve_cb != NULL) {
         if (ep_tell_resolved(ep, UCS_OK) != UCS_OK) {
-            /* The user cancelled in the callback, so that no report is
-             * needed */
+            /* The callback has returned an error, by which the user cancels
+             * the connection. No other callback reports this */
             ep->status = UCS_ERR_CANCELED;
             ep->flags |= TCP_CM_EP_TOLD;
             tcp_cm_ep_drop_link(ep, UCS_ERR_CANCELED);
@@ -252,13 +254,14 @@ void tcp_cm_ep_connected(tcp_cm_ep_t *ep)
     ep_call_end(ep);
 }
 
-/* Handles a disconnect of the peer. Calls the user's callback first, because
- * the answer means that the user was notified. */
+/* Handles DISCONNECT of the peer. Calls the user's callback before it sends the
+ * answer LEFT, which tells the peer that the user was notified. */
 static void ep_peer_disconnects(tcp_cm_ep_t *ep)
 {
     ep_peer_left(ep);
     if (ep->link == NULL) {
-        return; /* The end of the stream has the same meaning as LEFT */
+        return; /* The callback has closed the link. For the peer, the end of
+                 * the stream has the same meaning as LEFT */
     }
     if (ep->flags & TCP_CM_EP_LEFT) {
         ep->status = UCS_ERR_NOT_CONNECTED;

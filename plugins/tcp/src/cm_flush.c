@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Flush of endpoints of the connection manager. It completes when everything
- * sent has left and, after a disconnect, the user of the peer's endpoint was
- * notified.
+ * Flush of endpoints of the connection manager. It completes when the kernel
+ * has accepted all messages and, after a disconnect, the user of the peer's
+ * endpoint was notified.
  *
  * The peer answers DISCONNECT with LEFT after its callback has run. A peer that
  * disconnects itself, or whose stream ends, needs no notification.
@@ -101,8 +101,8 @@ ucs_status_t tcp_cm_ep_flush(uct_ep_h uct_ep, unsigned flags,
         return flush_cancel(ep, comp);
     }
     if (ep->link == NULL) {
-        /* After a disconnect nothing is left to wait for; otherwise return the
-         * reason why there is no connection */
+        /* After a disconnect of either side there is nothing to wait for.
+         * Otherwise return the reason why there is no connection */
         return (ep->flags & (TCP_CM_EP_PEER_LEFT | TCP_CM_EP_LEFT)) ?
                    UCS_OK :
                    ep->status;

@@ -47,8 +47,9 @@ tcp_cm_link_t *tcp_cm_link_create(tcp_cm_t *cm, int fd, uint32_t events)
     return link;
 }
 
-/* Stops monitoring the link. Otherwise the event of a dead client's socket
- * would be reported continuously until the user answers the request. */
+/* Removes the link from the epoll set. If a REQUESTED link stayed in it, the
+ * event of a dead client's socket would be reported continuously until the user
+ * answers the request. */
 static void link_unwatch(tcp_cm_link_t *link)
 {
     if (link->watched) {
@@ -209,7 +210,7 @@ static void link_flush(tcp_cm_link_t *link)
         link->out_length -= (size_t)n;
         memmove(link->out, link->out + n, link->out_length);
     } else if ((n < 0) && (errno != EAGAIN) && (errno != EINTR)) {
-        link->out_length = 0; /* Reading reports the error */
+        link->out_length = 0; /* link_read() will report the error */
     }
     link_watch_out(link, link->out_length > 0);
     if ((link->out_length == 0) && (link->ep != NULL)) {

@@ -16,7 +16,7 @@
     0.1 /* Seconds without accepting after descriptors have run out */
 /* Clients that have not sent a request may use 1/LISTENER_FILES_SHARE of the
  * process's descriptors. This is more than an interface permits (accept.c),
- * because a rejected client does not retry. */
+ * because a client whose connection is closed does not retry. */
 #define LISTENER_FILES_SHARE 2
 
 static tcp_cm_listener_t *cm_listener(uct_listener_h listener)
@@ -107,7 +107,8 @@ ucs_status_t tcp_cm_listener_create(uct_cm_h cm, const struct sockaddr *addr,
     return UCS_OK;
 }
 
-/* Rejects a request that has been taken. */
+/* Sends REJECT and frees the link, which the caller has taken with
+ * tcp_cm_link_take(). */
 static void request_reject(tcp_cm_link_t *link)
 {
     (void)tcp_cm_link_send(link, TCP_WIRE_CM_REJECT, NULL, 0);
@@ -152,8 +153,9 @@ void tcp_cm_listener_destroy(uct_listener_h uct_listener)
     tcp_cm_listener_t *listener = cm_listener(uct_listener);
     tcp_cm_t *cm                = listener_cm(listener);
 
-    /* First stop listening: a client that is rejected and retries must not
-     * connect to a queue that is about to be reset. */
+    /* Stop listening before the requests are rejected. Otherwise a client that
+     * retries after the rejection could still connect, and its connection would
+     * be reset when the listener is closed */
     (void)tcp_cm_watch(cm, EPOLL_CTL_DEL, listener->fd, 0, listener, 1);
     close(listener->fd);
     listener->fd = -1;

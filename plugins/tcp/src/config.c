@@ -131,8 +131,8 @@ const ucx_config_table_t tcp_cm_config_table = {
     .num_fields   = COUNT(cm_fields),
 };
 
-/* Parses a port number and sets *end_p behind it. Returns -1 if it is
- * invalid. */
+/* Parses a port number, and sets *end_p to the first character after it.
+ * Returns -1 if the number is invalid. */
 static long port_number(const char *text, char **end_p)
 {
     long port;

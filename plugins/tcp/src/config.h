@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The variables of this plugin; the core fills these structures. */
+/* The variables of this plugin, UCX_TCP_...; the core parses them into these
+ * structures. config.c describes each variable. Sizes are in bytes, times in
+ * seconds. */
 #ifndef TCP_CONFIG_H
 #define TCP_CONFIG_H
 
@@ -49,8 +51,8 @@ extern const ucx_config_table_t tcp_md_config_table;
 extern const ucx_config_table_t tcp_iface_config_table;
 extern const ucx_config_table_t tcp_cm_config_table;
 
-/* Returns whether a size or count is set. "auto" leaves it to the system's
- * default. */
+/* Returns whether a size or count is set. For 0, "auto" (SIZE_MAX - 1) and
+ * "inf" (SIZE_MAX) the system's default applies. */
 static inline int tcp_config_is_set(size_t value)
 {
     return (value != 0) && (value < SIZE_MAX - 1);

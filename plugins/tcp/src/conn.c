@@ -109,7 +109,7 @@ void tcp_conn_rename(tcp_conn_t *conn, uint64_t peer_id)
     conn->peer_id    = peer_id;
     conn->peer_epoch = 0;
     if (hashed) {
-        (void)hash_add(conn); /* Cannot fail: the table has space for it */
+        (void)hash_add(conn); /* Cannot fail: hash_del() has made space */
     }
 }
 
@@ -195,7 +195,7 @@ void tcp_conn_break(tcp_conn_t *conn, ucs_status_t status)
     tcp_list_add_tail(&conn->iface->broken, &conn->broken_node);
 }
 
-/* Ends the connection after the peer has agreed. */
+/* Ends an unused connection: progress frees it and notifies no endpoint. */
 void tcp_conn_finish(tcp_conn_t *conn)
 {
     conn->flags |= TCP_CONN_QUIET;
@@ -254,7 +254,8 @@ void tcp_conn_lost(tcp_conn_t *conn, int error)
     tcp_conn_break(conn, tcp_sock_status(error));
 }
 
-/* Completes outstanding operations with the error. */
+/* Completes all outstanding operations with `status`, and frees the send queue
+ * and the unanswered gets of the peer. */
 static void conn_drop_queues(tcp_conn_t *conn, ucs_status_t status)
 {
     tcp_iface_t *iface = conn->iface;

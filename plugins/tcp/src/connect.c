@@ -42,14 +42,14 @@ static void conn_is_up(tcp_conn_t *conn)
     tcp_list_del(&conn->timed_node);
     tcp_conn_unpark(conn);
     tcp_iface_hot_add(conn->iface, conn);
-    /* Sends queued data, or closes the connection if it is unused */
+    /* Progress sends queued data, or closes the connection if it is unused */
     tcp_tx_schedule(conn);
 }
 
-/* Logs an unreachable peer: the routing table has a route, but nothing answers.
- * Possible reasons are distinct networks with the same addresses, or a gateway
- * that drops packets. Not logged for a peer whose process has exited, because
- * its host answers. */
+/* Warns about an unreachable peer: the routing table has a route, but nothing
+ * answers. Possible reasons are distinct networks with the same addresses, or a
+ * gateway that drops packets. Not logged for a peer whose process has exited,
+ * because its host answers. */
 static void conn_tell_dead_path(const tcp_conn_t *conn, int error)
 {
     tcp_iface_t *iface     = conn->iface;
@@ -68,7 +68,8 @@ static void conn_tell_dead_path(const tcp_conn_t *conn, int error)
     }
 }
 
-/* Uses the peer's attempt instead of ours, if there is one. */
+/* Uses the peer's parked attempt (conn.h) instead of ours. Returns 0 if there
+ * is none. */
 static int conn_adopt_parked(tcp_conn_t *conn)
 {
     tcp_unknown_t *parked = conn->parked;
@@ -81,8 +82,9 @@ static int conn_adopt_parked(tcp_conn_t *conn)
     return 1;
 }
 
-/* Switches to an alternative address, if there is one and time is left:
- * connects to it at the next deadline. Returns non-zero if it did. */
+/* Switches to an alternative address of the peer (ways.h), if there is one and
+ * time is left, and sets the deadline at which an attempt to connect to it
+ * starts. Returns 0 if it did not switch. */
 static int conn_take_detour(tcp_conn_t *conn, int error)
 {
     const ucx_host_t *host = conn->iface->host;
@@ -101,8 +103,9 @@ static int conn_take_detour(tcp_conn_t *conn, int error)
     return 1;
 }
 
-/* Returns whether the error is transient: a shortage of descriptors, ports or
- * buffers is, a refusal by the host is not. */
+/* Returns whether the error is transient, so that the same address is tried
+ * again: a shortage of descriptors, ports or buffers on this host. An error
+ * that the peer's host causes is not transient. */
 static int conn_error_is_passing(int error)
 {
     return (error == EMFILE) || (error == ENFILE) || (error == ENOBUFS) ||
@@ -118,7 +121,6 @@ static int conn_only_watches(const tcp_conn_t *conn)
            tcp_list_is_empty(&conn->pend_eps);
 }
 
-/* Called when our attempt has failed. */
 void tcp_conn_attempt_failed(tcp_conn_t *conn, int error, int try_again)
 {
     tcp_iface_t *iface     = conn->iface;
@@ -135,7 +137,8 @@ void tcp_conn_attempt_failed(tcp_conn_t *conn, int error, int try_again)
     conn->state = TCP_CONN_WAIT;
     if (conn_error_is_passing(error) && conn_only_watches(conn) &&
         (conn->retries >= iface->config.max_conn_retries)) {
-        /* A local shortage does not count as a failure of the peer */
+        /* A shortage on this host does not count as a failure of the peer:
+         * retries and timeout start again */
         conn->retries    = 0;
         conn->connect_by = host->time() + iface->config.connect_timeout;
     }
@@ -235,7 +238,8 @@ void tcp_conn_connect(tcp_conn_t *conn)
         return;
     }
 
-    /* On the same host, connect() is complete now */
+    /* On the same host, connect() is complete now. Otherwise this call has no
+     * effect */
     tcp_conn_greet(conn);
     if (conn->fd < 0) {
         return;
@@ -321,7 +325,7 @@ void tcp_conn_greeted(tcp_conn_t *conn, const tcp_wire_hello_t *hello)
 
     if ((hello->kind == TCP_WIRE_HELLO_NACK) && (conn->ways != NULL) &&
         (le16toh(hello->reason) == TCP_WIRE_NACK_TARGET)) {
-        /* Another process has this address now */
+        /* Another process has this address now: try the other addresses */
         tcp_conn_attempt_failed(conn, ECONNREFUSED, 0);
         return;
     }
@@ -399,10 +403,11 @@ void tcp_conn_event(tcp_conn_t *conn, uint32_t events)
     }
 }
 
-/* Called when an attempt takes long and another address may be tried. This
- * address may only be slow, so it stays in the list. If by then all other
- * addresses have failed or are used by other connections, the attempt continues
- * until its own timeout. */
+/* Called when the timeout of tcp_ways_patience() has expired. Tries another
+ * address of the peer. The current address may only be slow, so it is not
+ * marked as failed, and is tried again in turn. If all other addresses have
+ * failed or are used by other connections, the attempt continues until
+ * connect_by. */
 static void conn_lose_patience(tcp_conn_t *conn)
 {
     if (!tcp_ways_has_other(conn)) {
@@ -411,7 +416,7 @@ static void conn_lose_patience(tcp_conn_t *conn)
     }
     tcp_conn_close_socket(conn);
     if (!conn_adopt_parked(conn) && !conn_take_detour(conn, ETIMEDOUT)) {
-        tcp_conn_attempt_failed(conn, ETIMEDOUT, 0); /* Timeout */
+        tcp_conn_attempt_failed(conn, ETIMEDOUT, 0); /* connect_by has passed */
     }
 }
 
@@ -446,8 +451,8 @@ double tcp_conn_expire(tcp_iface_t *iface, double now)
     return next;
 }
 
-/* Returns the number of bytes in the kernel that are unacknowledged, or unsent
- * because, for example, the device has lost its carrier. */
+/* Returns the number of bytes in the socket's send buffer: unacknowledged, or
+ * not sent yet because, for example, the device has lost its carrier. */
 static int conn_unacked_bytes(const tcp_conn_t *conn)
 {
     int bytes = 0;
@@ -455,10 +460,10 @@ static int conn_unacked_bytes(const tcp_conn_t *conn)
     return (ioctl(conn->fd, SIOCOUTQ, &bytes) == 0) ? bytes : 0;
 }
 
-/* Returns whether the peer's host has stopped to acknowledge. The kernel would
- * retransmit for about 15 minutes. A limit on the socket (TCP_USER_TIMEOUT)
- * would also fail peers that are alive but do not read; their kernel
- * acknowledges probes. */
+/* Returns whether the peer's host has acknowledged nothing for user_timeout.
+ * Without this check the kernel would retransmit for about 15 minutes. The
+ * socket option TCP_USER_TIMEOUT is not used, because it would also fail a peer
+ * that is alive but does not read, although its kernel answers probes. */
 static int conn_host_is_silent(tcp_conn_t *conn, double now)
 {
     struct tcp_info info;
@@ -478,7 +483,8 @@ static int conn_host_is_silent(tcp_conn_t *conn, double now)
         conn->silent_since = 0;
         return 0;
     }
-    /* Count from the first check: the connection may have been idle before */
+    /* The time counts from the first check that finds a retransmission or an
+     * unanswered probe: the connection may have been idle before */
     if ((conn->silent_since == 0) ||
         (info.tcpi_last_ack_recv * 1e-3 < now - conn->silent_since)) {
         conn->silent_since = now;

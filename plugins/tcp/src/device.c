@@ -41,7 +41,8 @@ static unsigned prefix_length(const struct sockaddr *mask)
     return count;
 }
 
-/* Returns the position of the family in the list, or -1. */
+/* Returns the position of the family in the list, where 0 is the most preferred
+ * one; -1: the family is not used. */
 static int family_rank(const tcp_af_prio_t *prio, int family)
 {
     for (int i = 0; prio->family[i] != AF_UNSPEC; ++i) {
@@ -83,7 +84,9 @@ static tcp_device_t *device_find(tcp_device_t *list, unsigned num,
     return NULL;
 }
 
-/* Adds the address to the list, or keeps a better existing one. */
+/* Adds the device of `ifa` to the list with this address. If the device is in
+ * the list already, its address is replaced if the new one is of a more
+ * preferred family. Returns the new number of devices. */
 static unsigned device_add(tcp_device_t *list, unsigned num,
                            const struct ifaddrs *ifa, const tcp_af_prio_t *prio)
 {

@@ -46,8 +46,9 @@ static void ep_attach(tcp_ep_t *ep, tcp_conn_t *conn)
     }
 }
 
-/* Returns the id of the address to which a new connection connects first: the
- * address with the same index as that at which the last peer was reached. */
+/* Returns the id of the address to which a new connection connects first. If
+ * the peer has alternative addresses, this is the one at the index
+ * iface->detour (iface.h), which was successful for the previous such peer. */
 static uint64_t ep_first_id(const tcp_ep_t *ep)
 {
     const tcp_iface_t *iface = tcp_iface(ep->super.iface);
@@ -242,8 +243,8 @@ static ucs_status_t tcp_ep_invalidate(uct_ep_h uct_ep, unsigned flags)
     return UCS_OK;
 }
 
-/* The kernel monitors the connection; if there is none, opening it shows
- * whether the peer is alive. */
+/* If there is a connection, the kernel monitors it (keepalive). Otherwise this
+ * opens one, and fails the endpoint later if the peer cannot be reached. */
 static ucs_status_t tcp_ep_check(uct_ep_h uct_ep, unsigned flags,
                                  uct_completion_t *comp)
 {
@@ -264,7 +265,7 @@ static ucs_status_t tcp_ep_pending_add(uct_ep_h uct_ep, uct_pending_req_t *req,
 
     conn = tcp_ep_conn(ep, &status);
     if (conn == NULL) {
-        return UCS_ERR_BUSY; /* The send returns the error */
+        return UCS_ERR_BUSY; /* The caller sends again and gets the error */
     }
     if (ucx_pending_is_empty(&ep->pending) && tcp_tx_has_room(conn)) {
         return UCS_ERR_BUSY;
@@ -290,8 +291,8 @@ static void tcp_ep_pending_purge(uct_ep_h uct_ep,
     ucx_pending_purge(&ep->pending, cb, arg);
 }
 
-/* Calls one endpoint's pending requests until one fails. Returns 0 if one of
- * them destroyed the endpoint. */
+/* Calls one endpoint's pending requests until one fails or send resources run
+ * out. Returns 0 if a request destroyed the endpoint. */
 static int pending_dispatch_ep(tcp_ep_t *ep, unsigned *count_p)
 {
     tcp_iface_t *iface = tcp_iface(ep->super.iface);

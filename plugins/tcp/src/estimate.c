@@ -16,7 +16,7 @@ static const double ZCOPY_CPU = 1.0e-6; /* Time of a separate system call */
  * put shares them with other frames */
 static const double PUT_CPU   = 4.5e-6;
 /* Extra time of a large get compared with a put: the peer's processor reads
- * the request, and answers it in parts from its memory */
+ * the request, and sends the answer in several frames from its memory */
 static const double GET_CPU   = 10e-6;
 static const double RECV_CPU  = 0.3e-6; /* Time to handle a frame among many in
                                          * the receive buffer */

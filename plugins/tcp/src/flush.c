@@ -12,15 +12,17 @@
 /* A flush of the interface: calls the user's completion when all connections
  * are flushed. */
 typedef struct iface_flush {
-    uct_completion_t comp;
-    uct_completion_t *user;
+    uct_completion_t comp;  /* Counts the flushes of connections, plus 1 while
+                             * they are started */
+    uct_completion_t *user; /* NULL: none is called */
     tcp_iface_t *iface;
 } iface_flush_t;
 
 /* --- Marks --------------------------------------------------------------- */
 
-/* Sends queued data. Returns UCS_OK if nothing is outstanding, or
- * UCS_INPROGRESS with the marks to reach. */
+/* Sends queued data, and stores the marks that the connection's counters must
+ * reach. Returns UCS_OK if they have reached them already, otherwise
+ * UCS_INPROGRESS. */
 static ucs_status_t flush_start(tcp_conn_t *conn, unsigned flags,
                                 tcp_flush_t *marks)
 {
@@ -37,7 +39,8 @@ static ucs_status_t flush_start(tcp_conn_t *conn, unsigned flags,
                UCS_INPROGRESS;
 }
 
-/* Calls `comp` when the marks are reached. */
+/* Adds a flush to the connection, which calls `comp` when the marks are
+ * reached. */
 static ucs_status_t flush_wait(tcp_conn_t *conn, tcp_ep_t *ep,
                                const tcp_flush_t *marks, uct_completion_t *comp)
 {
@@ -115,9 +118,9 @@ ucs_status_t tcp_ep_flush(uct_ep_h uct_ep, unsigned flags,
     return status;
 }
 
-/* Orders gets before later operations. All other operations are ordered by the
- * stream, but the peer reads the data of a get only when it sends the
- * answer. */
+/* Blocks later operations until all earlier gets are answered. The stream
+ * orders all other operations, but the peer reads the data of a get only when
+ * it sends the answer, possibly after it has handled later puts. */
 static void fence_conn(tcp_conn_t *conn)
 {
     if (conn->gets_sent != conn->gets_done) {
@@ -153,7 +156,8 @@ static int cancel_gets(tcp_conn_t *conn, tcp_ep_t *ep, ucs_status_t status)
             tcp_conn_break(conn, UCS_ERR_NO_MEMORY);
             return 1;
         }
-        /* The data still arrives, and is dropped */
+        /* Call the completion now by another operation. `op` stays in the list
+         * until its data has arrived, which is discarded */
         done->ep       = NULL;
         done->comp     = op->comp;
         done->mem      = done;

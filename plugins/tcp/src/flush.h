@@ -12,12 +12,12 @@ ucs_status_t tcp_iface_flush(uct_iface_h iface, unsigned flags,
                              uct_completion_t *comp);
 ucs_status_t tcp_iface_fence(uct_iface_h iface, unsigned flags);
 
-/* Completes all outstanding operations of the endpoint, from progress. Returns
- * non-zero if there were any. */
+/* Cancels all outstanding operations of the endpoint. The next progress calls
+ * their completions with `status`. Returns non-zero if there were any. */
 int tcp_flush_cancel_ep(tcp_conn_t *conn, tcp_ep_t *ep, ucs_status_t status);
 
-/* Detaches outstanding operations from the endpoint, because it is
- * destroyed. */
+/* Called when the endpoint is destroyed: its outstanding operations continue,
+ * but refer to it no more. */
 void tcp_flush_forget_ep(tcp_conn_t *conn, tcp_ep_t *ep);
 
 #endif

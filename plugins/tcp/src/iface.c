@@ -18,10 +18,10 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/* Maximum size of short sends. A buffered send of a longer message costs no
- * more. */
+/* Maximum size in bytes of short sends. For longer messages a buffered send
+ * costs no more than a short send would. */
 #define IFACE_MAX_SHORT 8192
-/* Maximum length of a put or get; the core splits longer ones. */
+/* Maximum length in bytes of a put or get; the core splits longer ones. */
 #define IFACE_MAX_RMA (1ul << 30)
 /* Bandwidth in bytes per second above which one connection does not saturate a
  * device. */
@@ -54,8 +54,8 @@ int tcp_iface_may_log(tcp_iface_t *iface)
     return 1;
 }
 
-/* Converts seconds for the kernel, which accepts 1 to 32767. Returns 0, for an
- * option that is not set, if the value is 0 or too large. */
+/* Converts a time to the whole seconds that the kernel accepts, 1 to 32767.
+ * Returns 0 if the value is 0 or too large: the option is not set then. */
 static int option_seconds(double value)
 {
     return (value <= 0)    ? 0 :
@@ -187,7 +187,8 @@ static int iface_bind(tcp_iface_t *iface)
     if (iface->port_first == 0) {
         return bind(iface->listen_fd, &addr.sa, length);
     }
-    /* Allows ports in TIME_WAIT of an earlier process */
+    /* Permits a port on which connections of an earlier process are still in
+     * TIME_WAIT */
     tcp_sock_set_int(iface->listen_fd, SOL_SOCKET, SO_REUSEADDR, 1);
     for (unsigned i = 0; (i < count) && (rc != 0); ++i) {
         tcp_sock_addr_set_port(&addr, (uint16_t)(iface->port_first +
@@ -403,7 +404,7 @@ static ucs_status_t iface_setup(tcp_iface_t *iface,
     if (status != UCS_OK) {
         return status;
     }
-    /* Large, but only used pages are allocated */
+    /* The kernel allocates only the pages that are used */
     iface->rx_buf = malloc(iface->rx_cap);
     if (iface->rx_buf == NULL) {
         return UCS_ERR_NO_MEMORY;
@@ -512,7 +513,8 @@ static void query_limits(const tcp_iface_t *iface, uct_iface_attr_t *attr)
                            (bandwidth >= IFACE_FAST)) ?
                                                        2 :
                                                        1;
-    /* Two passes through the kernel, and one full packet on the wire */
+    /* The kernel's time at both sides; over a network also the transfer of one
+     * full packet */
     attr->latency          = ucs_linear_func_make(
                  iface->device.is_loopback ? 5e-6 : 10e-6 + 1500 / bandwidth, 0);
 }

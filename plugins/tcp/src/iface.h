@@ -36,43 +36,55 @@ typedef struct tcp_iface {
     uct_iface_t super;
     const ucx_host_t *host;
     tcp_md_t *md;
-    tcp_iface_config_t config; /* port_range is NULL */
-    unsigned port_first, port_last;
+    tcp_iface_config_t config;      /* Without port_range, which is NULL */
+    unsigned port_first, port_last; /* Ports to listen on; 0, 0: any port */
     tcp_device_t device;
     uint32_t seg_size;   /* Maximum data of one PUT or DATA frame */
     uint64_t id;         /* Id of this interface: random, never 0 */
     tcp_list_t md_node;  /* Node in the domain's ifaces */
-    unsigned num_others; /* Number of other interfaces for which this
-                          * interface's address has space */
-    uint8_t detour;      /* Index of the address that reached the
-                          * last peer whose first address failed */
+    unsigned num_others; /* Number of other interfaces of the worker for which
+                          * this interface's address has space */
+    uint8_t detour;      /* Index in the peer's list of addresses (tcp_ways_t,
+                          * ways.h) to which a new connection connects first.
+                          * Index 0, the initial value, is the peer's own
+                          * address, the others are alternative ones. When a
+                          * peer with such a list answers HELLO with ACK, this
+                          * is set to the index that was used: the same index
+                          * probably reaches further peers */
     uint32_t epoch;      /* Epoch of the last HELLO sent; 0: none sent yet */
     tcp_sockaddr_t listen_addr;
 
     /* Progress */
-    uint32_t round;
-    uint8_t in_progress;
-    unsigned num_hot;
-    tcp_conn_t *hot[TCP_IFACE_HOT_MAX];
-    unsigned quiet;             /* Consecutive polls that found no event */
-    uint64_t last_look;         /* Cycle counter at the last poll of the epoll
-                                 * descriptor; 0: poll in the next round */
+    uint32_t round;      /* Counts the calls of tcp_iface_progress() */
+    uint8_t in_progress; /* Non-zero: tcp_iface_progress() is running */
+    unsigned num_hot;    /* Number of entries of `hot` */
+    tcp_conn_t *hot[TCP_IFACE_HOT_MAX]; /* Connections that progress reads
+                                         * without an event of epoll */
+    unsigned quiet;             /* Consecutive polls of the epoll descriptor
+                                 * that found no event */
+    uint64_t last_look;         /* While progress polls the epoll descriptor
+                                 * only at intervals: cycle counter at the last
+                                 * poll. 0: poll as soon as progress reads the
+                                 * counter again */
     tcp_list_t tx_work;         /* Connections with data to send */
     tcp_list_t pend_work;       /* Connections with pending requests */
-    tcp_list_t broken;          /* Connections to take down */
-    tcp_list_t failed_eps;      /* Invalidated endpoints */
-    struct tcp_ep *dispatching; /* Endpoint whose pending request is
-                                 * running */
-    struct tcp_op *done_head;   /* Operations to complete */
+    tcp_list_t broken;          /* Failed connections that progress frees */
+    tcp_list_t failed_eps;      /* Invalidated endpoints, whose failure progress
+                                 * reports */
+    struct tcp_ep *dispatching; /* Endpoint whose pending request is running;
+                                 * NULL: none, or the request destroyed it */
+    struct tcp_op *done_head;   /* Operations whose completions progress
+                                 * calls */
     struct tcp_op **done_tail;
 
-    /* Receiving: bytes [rx_head, rx_tail) belong to rx_owner */
+    /* Receiving: bytes [rx_head, rx_tail) of rx_buf were received by the
+     * connection rx_owner and are not handled yet */
     uint8_t *rx_buf;
     size_t rx_head, rx_tail;
     tcp_conn_t *rx_owner;
 
-    size_t rx_cap;
-    uint32_t txbuf_cap;
+    size_t rx_cap;      /* Size of rx_buf in bytes */
+    uint32_t txbuf_cap; /* Bytes of data in an element of txbuf_pool */
     ucx_mpool_t *txbuf_pool;
     ucx_mpool_t *op_pool;
     ucx_mpool_t *part_pool; /* Created at its first use */
@@ -83,12 +95,14 @@ typedef struct tcp_iface {
     unsigned num_hashed;
     tcp_list_t conns; /* All connections */
 
-    /* Connections whose peer is not known yet */
-    tcp_list_t unknown; /* Oldest first */
-    unsigned num_unknown;
-    tcp_list_t parked;
-    tcp_list_t freed; /* Memory to free at the end of the
-                       * round */
+    /* Incoming connections (tcp_unknown_t) that no tcp_conn_t uses yet */
+    tcp_list_t unknown;   /* Those without a handled HELLO, oldest first */
+    unsigned num_unknown; /* Number of elements of `unknown` */
+    tcp_list_t parked;    /* Those that are kept until our own attempt to
+                           * connect to the same peer has succeeded or failed
+                           * (conn.h) */
+    tcp_list_t freed;     /* Closed ones, which are freed at the end of
+                           * tcp_iface_progress() */
 
     int epoll_fd;
     int listen_fd;
@@ -96,14 +110,16 @@ typedef struct tcp_iface {
     double timer_at;  /* Host time at which the timer expires; 0: it is not
                        * set */
     tcp_list_t timed; /* Connections with a deadline */
-    double listen_at; /* Time to accept again; 0: accepting */
-    double sweep_at;  /* Next check for silent hosts; 0: none */
+    double listen_at; /* Host time at which accepting resumes after descriptors
+                       * have run out; 0: accepting */
+    double sweep_at;  /* Host time of the next tcp_conn_sweep(), which finds
+                       * hosts that have stopped acknowledging; 0: none */
 
     uct_am_tracer_t tracer; /* NULL: tracing is disabled */
     void *tracer_arg;
 
-    double log_time; /* Time of the last rate-limited message */
-    unsigned log_dropped;
+    double log_time;      /* Host time of the last rate-limited message */
+    unsigned log_dropped; /* Messages suppressed since then */
 } tcp_iface_t;
 
 static inline tcp_iface_t *tcp_iface(uct_iface_h iface)
@@ -114,8 +130,8 @@ static inline tcp_iface_t *tcp_iface(uct_iface_h iface)
 /* --- iface.c ------------------------------------------------------------- */
 size_t tcp_iface_max_am(const tcp_iface_t *iface);
 void tcp_iface_set_options(tcp_iface_t *iface, int fd);
-/* Returns non-zero if a message about a peer's errors may be logged now: one
- * per second */
+/* Returns non-zero if a message about a peer's errors may be logged now: at
+ * most one per second. */
 int tcp_iface_may_log(tcp_iface_t *iface);
 
 /* --- reach.c ------------------------------------------------------------- */
@@ -125,7 +141,8 @@ int tcp_iface_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args);
 size_t tcp_dev_addr_length(const tcp_sockaddr_t *addr);
 void tcp_dev_addr_pack(uint64_t locality, const tcp_sockaddr_t *addr,
                        void *buffer);
-/* `length` SIZE_MAX: the first byte determines the length. */
+/* Parses a device address (wire.h) in a buffer of `length` bytes. SIZE_MAX: the
+ * size of the buffer is unknown, and the first byte determines it. */
 ucs_status_t tcp_dev_addr_unpack(const void *buffer, size_t length,
                                  tcp_sockaddr_t *addr, unsigned *flags_p,
                                  uint64_t *locality_p);
@@ -151,18 +168,21 @@ ucs_status_t tcp_iface_set_am_tracer(uct_iface_h iface, uct_am_tracer_t tracer,
 /* Logs a sent or received message, with the tracer's text. */
 void tcp_trace_am(tcp_iface_t *iface, uct_am_trace_type_t type, uint8_t id,
                   const void *data, size_t length);
-/* Logs a zero-copy send. The tracer receives its first bytes. */
+/* Logs a zero-copy send. The tracer receives the first bytes of the message. */
 void tcp_trace_zcopy(tcp_iface_t *iface, uint8_t id, const void *header,
                      size_t header_length, const uct_iov_t *iov, size_t iovcnt);
 
 /* --- accept.c ------------------------------------------------------------ */
+/* An incoming connection: unknown until its HELLO (wire.h) has named the peer,
+ * then possibly parked. */
 typedef struct tcp_unknown {
-    tcp_list_t node; /* Node in unknown, parked or freed */
+    tcp_list_t node; /* Node in the interface's unknown, parked or freed */
     tcp_iface_t *iface;
-    int fd;
-    double deadline;
-    tcp_conn_t *parked_by;
-    size_t got;
+    int fd;                /* -1: closed */
+    double deadline;       /* Host time at which the HELLO must be complete */
+    tcp_conn_t *parked_by; /* The connection whose member `parked` is this
+                            * one; NULL: not parked */
+    size_t got;            /* Received bytes of the HELLO */
     uint8_t hello[32];
 } tcp_unknown_t;
 
@@ -172,10 +192,10 @@ unsigned tcp_unknown_event(tcp_unknown_t *unknown);
 /* Closes an unknown connection to get a free descriptor: the oldest without
  * unread data, among the `limit` oldest. Returns 0 if there is none. */
 int tcp_unknown_evict(tcp_iface_t *iface, unsigned limit);
-/* Closes the socket; the memory is freed at the end of the round. */
+/* Closes the socket; the memory is freed at the end of tcp_iface_progress(). */
 void tcp_unknown_drop(tcp_unknown_t *unknown);
-/* Drops unknown connections whose deadline has expired; returns the next
- * deadline, or 0. */
+/* Closes unknown connections whose deadline has expired; returns the next
+ * deadline (host time), or 0. */
 double tcp_unknown_expire(tcp_iface_t *iface, double now);
 
 /* Refines the costs of operations: estimate.c */

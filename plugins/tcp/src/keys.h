@@ -21,9 +21,10 @@
 /* Entries stay in their bucket until the table is freed, and are reused for
  * keys of that bucket: a lookup needs no lock. */
 typedef struct tcp_key {
-    _Atomic uint64_t key; /* 0: invalid */
-    _Atomic uint32_t holds;
-    int is_used; /* Protected by the lock */
+    _Atomic uint64_t key;   /* 0: invalid */
+    _Atomic uint32_t holds; /* Number of accesses in progress */
+    int is_used; /* Non-zero: the entry is not free for another key; protected
+                  * by the lock */
     uintptr_t address;
     size_t length;
     unsigned access;       /* UCT_MD_MEM_ACCESS_* */
@@ -36,7 +37,8 @@ typedef struct tcp_keys {
     tcp_key_t *_Atomic *buckets;
     tcp_key_t *latest;   /* Newest entry of the list of all entries; protected
                           * by the lock */
-    uint64_t random[32]; /* Random words that are not used yet */
+    uint64_t random[32]; /* Random words; the first num_random of them are not
+                          * used yet */
     unsigned num_random;
 } tcp_keys_t;
 

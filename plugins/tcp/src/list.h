@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A circular doubly linked list with a head. A node that is in no list points
- * to itself, so that it may be removed twice. */
+ * to itself, so that removing it again has no effect. */
 #ifndef TCP_LIST_H
 #define TCP_LIST_H
 

@@ -157,8 +157,8 @@ static ucs_status_t tcp_md_mem_reg(uct_md_h uct_md, void *address,
     return status;
 }
 
-/* Removal waits for all accesses, so invalidation is complete when it
- * returns. */
+/* tcp_keys_remove() waits for all accesses to the memory. Therefore an
+ * invalidation is complete after it, and its completion is called at once. */
 static ucs_status_t tcp_md_mem_dereg(uct_md_h uct_md, uct_mem_h memh,
                                      const ucx_mem_dereg_params_t *params)
 {
@@ -245,7 +245,8 @@ static int tcp_md_is_sockaddr_accessible(uct_md_h uct_md,
 
 /* --- Devices ------------------------------------------------------------- */
 
-/* Refreshes the list if it is old or if `fresh`. Called with the lock held. */
+/* Refreshes the list of devices if it has expired or if `fresh`. Called with
+ * devices_lock held. */
 static ucs_status_t md_look_at_devices(tcp_md_t *md, int fresh)
 {
     const ucx_host_t *host = md->host;

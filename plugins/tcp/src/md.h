@@ -21,13 +21,14 @@ typedef struct tcp_md {
     tcp_routes_t routes;
     tcp_keys_t keys;
 
-    /* Recent list of devices, protected by the lock */
+    /* List of devices, valid until the host time devices_expire; protected by
+     * devices_lock */
     pthread_mutex_t devices_lock;
     tcp_device_t *devices;
     unsigned num_devices;
     double devices_expire;
 
-    /* Open interfaces of all workers, protected by the lock */
+    /* Open interfaces of all workers, protected by ifaces_lock */
     pthread_mutex_t ifaces_lock;
     tcp_list_t ifaces;
 } tcp_md_t;
@@ -43,8 +44,8 @@ extern const ucx_md_ops_t tcp_md_ops;
  * namespace, which share local addresses. */
 uint64_t tcp_md_locality(const ucx_host_t *host);
 
-/* Finds a device by name, with its speed. `fresh`: does not use the cached
- * list. */
+/* Finds a device by name, with its bandwidth and MTU. `fresh`: lists the
+ * devices again instead of using the cached list. */
 ucs_status_t tcp_md_find_device(tcp_md_t *md, const char *name, int fresh,
                                 tcp_device_t *device);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Allocates operations, queues their completions for the next progress, and
- * completes the flushes that wait for them.
+ * Allocates operations (tcp_op_t, conn.h), calls the completions of done
+ * operations from progress, and completes flushes.
  */
 #include "conn.h"
 

@@ -2,9 +2,11 @@
 /*
  * Shared by the files of this plugin: the host, and small helpers.
  *
- * No state of a core is stored in a global variable: a process may contain two
- * copies of the core, each with its own instance of the plugin. The log macros
- * use a variable `host`.
+ * The core is the library that loads the plugin. A process may contain two
+ * copies of it, each with its own instance of the plugin; therefore no state of
+ * an instance is stored in a global variable. The host is the table of
+ * functions by which a core serves the plugin; the log macros use it from a
+ * local variable `host`.
  */
 #ifndef TCP_PLUGIN_H
 #define TCP_PLUGIN_H

@@ -28,7 +28,8 @@
 #define PROGRESS_QUIET_MAX 512
 /* Interval between calls of epoll on an idle interface, or while there are hot
  * connections, in cycles of the time stamp counter: a few microseconds at any
- * frequency. A worker with long rounds polls in every fourth round. */
+ * frequency. If PROGRESS_CLOCK_ROUNDS rounds take longer than that, the
+ * interval is these rounds. */
 #define PROGRESS_LOOK_CYCLES 24576
 /* Rounds of progress between two reads of the clock. */
 #define PROGRESS_CLOCK_ROUNDS 4
@@ -40,7 +41,8 @@ static inline uint64_t progress_cycles(void)
 #elif defined(__aarch64__)
     uint64_t ticks;
 
-    /* This counter is slower by a factor of about 40 */
+    /* This counter is slower than a time stamp counter by a factor of about
+     * 40 */
     __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
     return ticks * 32;
 #else
@@ -185,8 +187,8 @@ static unsigned progress_conn_event(tcp_iface_t *iface, tcp_conn_t *conn,
         return 0;
     }
     if (!(conn->flags & TCP_CONN_HOT)) {
-        /* More connections are active than the table holds: poll in the next
-         * round */
+        /* A connection that is not hot has events. There may be more such
+         * connections than hot[] has entries, so poll again soon */
         iface->last_look = 0;
     }
     tcp_conn_event(conn, events);
@@ -244,7 +246,7 @@ static inline int progress_is_time(tcp_iface_t *iface)
         return 1;
     }
     if ((iface->round % PROGRESS_CLOCK_ROUNDS) != 0) {
-        return 0; /* Reading the clock takes time, too */
+        return 0; /* Reading the clock in every round would take time, too */
     }
     now = progress_cycles();
     if (now - iface->last_look < PROGRESS_LOOK_CYCLES) {
@@ -282,8 +284,8 @@ static void tx_dead(tcp_conn_t *conn)
     }
 }
 
-/* Sends the queue of one connection, which stays in the list while its queue is
- * not empty. */
+/* Sends the queue of one connection, and removes the connection from its list.
+ * If it is UP and data remains in the queue, it is in tx_work afterwards. */
 static void progress_tx_one(tcp_conn_t *conn)
 {
     tcp_list_del(&conn->tx_node);
@@ -291,7 +293,7 @@ static void progress_tx_one(tcp_conn_t *conn)
         if (conn->flags & TCP_CONN_OWES_NO) {
             tcp_conn_try_close(conn);
         }
-        return; /* The connection is added again when it is connected */
+        return; /* conn_is_up() adds the connection to the list again */
     }
 
     tcp_tx_flush(conn);
@@ -401,8 +403,8 @@ unsigned tcp_iface_progress(uct_iface_h uct_iface)
         count += progress_failures(iface);
     }
     if ((count != told) && !tcp_list_is_empty(&iface->tx_work)) {
-        progress_tx(iface); /* The callbacks may have sent messages that no
-                             * later progress will send */
+        progress_tx(iface); /* Callbacks may have queued messages, and the user
+                             * may not call progress again */
     }
     if (tcp_unlikely(!tcp_list_is_empty(&iface->freed))) {
         progress_free(iface);
@@ -434,7 +436,8 @@ ucs_status_t tcp_iface_event_arm(uct_iface_h uct_iface, unsigned events)
         conn = tcp_list_first(&work, tcp_conn_t, tx_node);
         progress_tx_one(conn);
         if (conn->flags & TCP_CONN_TX_DEAD) {
-            dead = 1; /* The connection is in tx_work again, for progress */
+            dead = 1; /* Sending has failed. The connection is in tx_work, so
+                       * that the next progress breaks it */
         } else if (!tcp_list_is_empty(&conn->tx_node)) {
             tx_watch(conn, 1);
         }

@@ -2,8 +2,8 @@
 /*
  * Remote memory: puts and gets of this side, and serving the peer's gets.
  *
- * The data of a put is written before any later frame is handled. An
- * acknowledgement contains the number of completed puts.
+ * The receiver writes the data of a put before it handles any later frame of
+ * the stream. Its PUT_ACK frame contains the number of puts written so far.
  */
 #include "am.h"
 #include "tx.h"
@@ -356,9 +356,9 @@ void tcp_serve_queue(tcp_conn_t *conn)
 
 /* --- Remote completion --------------------------------------------------- */
 
-/* Acknowledges the peer's puts. The number includes all earlier puts, so while
- * the queue is full nothing has to be stored: the next call acknowledges
- * all. */
+/* Queues PUT_ACK with the number of the peer's puts that are complete. If the
+ * queue is full, nothing is queued, and a later call acknowledges these puts
+ * too. */
 void tcp_put_ack_queue(tcp_conn_t *conn)
 {
     uint64_t words[2];

@@ -79,14 +79,17 @@ unreachable(const ucx_reachable_args_t *args, const char *format, ...)
     return 0;
 }
 
-/* Results of is_reachable, from worst to best. BY_ROUTER: a router may have no
- * route to the address, which is not visible here. WITHIN_HOST: any address is
- * reachable from any device, but both sides must select the same pair to share
- * a connection. */
+/* Results of is_reachable, from worst to best. BY_ROUTER: this host has a
+ * route, but whether the routers behind it have one is not known. WITHIN_HOST:
+ * the address is on this host, but not in the device's network. Within a host
+ * any address is reachable from any device, but two interfaces share a
+ * connection only if both sides select the same pair, so SAME_NETWORK is
+ * preferred. */
 enum { BY_ROUTER = 1, WITHIN_HOST = 2, SAME_NETWORK = 3 };
 
-/* Handles an address of this host. The sender may be on another host that has
- * the same address, as bridges of containers have. */
+/* Handles a peer's address that is also an address of this host. The peer may
+ * nevertheless be on another host that has the same address: bridges of
+ * containers, for example, often have the same address on every host. */
 static int reach_local(const tcp_iface_t *iface, const char *peer,
                        uint64_t locality, int is_same,
                        const ucx_reachable_args_t *args)

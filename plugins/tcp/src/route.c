@@ -52,7 +52,8 @@ static void request_add(route_request_t *req, unsigned short type,
     }
 }
 
-/* Parses one answer from the kernel. */
+/* Parses one answer from the kernel. *route stays unchanged (TCP_ROUTE_NONE) if
+ * there is no route. */
 static ucs_status_t reply_parse(const struct nlmsghdr *nh, size_t size,
                                 tcp_route_t *route)
 {

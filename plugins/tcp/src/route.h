@@ -10,7 +10,7 @@
 
 #include <pthread.h>
 
-#define TCP_ROUTE_SLOTS 64 /* A power of two */
+#define TCP_ROUTE_SLOTS 64 /* Cached answers; a power of two */
 
 typedef enum tcp_route_kind {
     TCP_ROUTE_NONE,   /* No route */
@@ -24,8 +24,8 @@ typedef struct tcp_route {
 } tcp_route_t;
 
 typedef struct tcp_route_slot {
-    tcp_sockaddr_t dst, src;
-    double expires;
+    tcp_sockaddr_t dst, src; /* src: family AF_UNSPEC if the query had none */
+    double expires;          /* Host time */
     tcp_route_t route;
 } tcp_route_slot_t;
 
@@ -38,8 +38,9 @@ typedef struct tcp_routes {
 void tcp_routes_init(tcp_routes_t *routes, const ucx_host_t *host);
 void tcp_routes_cleanup(tcp_routes_t *routes);
 
-/* `src`: the source address, or NULL. Any thread may call this. An error means
- * that the kernel could not be queried. */
+/* Finds the route to `dst` from the source address `src`, or from any address
+ * if `src` is NULL. Any thread may call this. An error means that the kernel
+ * could not be queried; if it has no route, the kind is TCP_ROUTE_NONE. */
 ucs_status_t tcp_route_find(tcp_routes_t *routes, const tcp_sockaddr_t *dst,
                             const tcp_sockaddr_t *src, tcp_route_t *route_p);
 

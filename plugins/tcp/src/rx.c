@@ -18,14 +18,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* With direct data (data that is read to its destination), receive at most
- * this much beyond it: what follows is probably more direct data, which would
- * have to be copied from the shared buffer. */
+/* Direct data: data of a PUT or DATA frame that is read to its destination.
+ * Once such a frame with RX_BULK_MIN or more bytes of data has arrived, a call
+ * receives at most RX_LIMIT_BULK bytes into the shared buffer: what follows is
+ * probably more direct data, which would have to be copied from there. */
 #define RX_LIMIT_BULK 4096u
-/* Data of this size or more is bulk. */
-#define RX_BULK_MIN 16384u
-/* Maximum direct data of one system call, so that other connections are served,
- * too. */
+#define RX_BULK_MIN   16384u
+/* Maximum bytes of direct data that one system call receives, so that other
+ * connections are served, too. */
 #define RX_DIRECT_MAX (1u << 20)
 
 /* --- The shared buffer --------------------------------------------------- */
@@ -66,7 +66,8 @@ static void *part_alloc(tcp_iface_t *iface, size_t length, uint8_t *pooled_p)
     return ucx_mpool_get(iface->host, iface->part_pool);
 }
 
-/* Moves the owner's bytes out of the shared buffer. */
+/* Moves the bytes of the connection rx_owner out of the shared buffer, into the
+ * connection's own buffer `part`. */
 static void rx_evict(tcp_iface_t *iface)
 {
     tcp_conn_t *conn = iface->rx_owner;
@@ -85,8 +86,8 @@ static void rx_evict(tcp_iface_t *iface)
     conn->part_length = (uint32_t)length;
 }
 
-/* Makes this connection the owner of the shared buffer, with its saved
- * bytes. */
+/* Makes this connection the owner of the shared buffer, and moves the bytes of
+ * its buffer `part` there. */
 static void rx_own(tcp_conn_t *conn)
 {
     tcp_iface_t *iface = conn->iface;
@@ -162,8 +163,8 @@ static void rx_advance(tcp_conn_t *conn, size_t n)
     if (conn->rx_left == 0) {
         if (conn->rx_mode == TCP_RX_PUT) {
             ++conn->puts_taken;
-            tcp_tx_schedule(conn); /* The acknowledgement is sent in this
-                                    * progress */
+            tcp_tx_schedule(conn); /* The current call of progress sends the
+                                    * acknowledgement */
         }
         conn->rx_mode = (conn->rx_pad > 0) ? TCP_RX_FILLING : TCP_RX_FRAMES;
     }
@@ -246,8 +247,8 @@ static void rx_put(tcp_conn_t *conn, const uint8_t *payload, size_t length)
     rx_begin(conn, TCP_RX_PUT, length);
 }
 
-/* Handles an acknowledgement of puts. The number may only grow, up to the
- * number of puts sent. */
+/* Handles PUT_ACK: `puts` of the puts on this socket are complete. The number
+ * may only grow, up to the number of puts sent. */
 static void rx_put_ack(tcp_conn_t *conn, uint64_t puts)
 {
     if ((puts < conn->puts_acked - conn->puts_before) ||
@@ -481,8 +482,10 @@ static int rx_frames(tcp_conn_t *conn, unsigned *events_p)
     return (size_t)n == limit;
 }
 
-/* Fills `iov` with the destinations of direct data. Returns their number, or -1
- * if the memory of a put is not registered any more. */
+/* Fills `iov` with the destinations of the next direct data, *length_p bytes.
+ * *hold_p keeps the memory of a put registered until the caller releases it.
+ * Returns the number of entries, or -1 if that memory is not registered any
+ * more. */
 static int rx_direct_iov(tcp_conn_t *conn, struct iovec *iov, size_t *length_p,
                          tcp_key_t **hold_p)
 {
@@ -509,7 +512,8 @@ static int rx_direct_iov(tcp_conn_t *conn, struct iovec *iov, size_t *length_p,
         index = get->iov_index;
         off   = get->iov_off;
         if (get->cancelled) {
-            /* The data of a cancelled get is discarded */
+            /* The data of a cancelled get is discarded: it is read into the
+             * unused half of the shared buffer */
             left = *length_p     = tcp_min(left, iface->rx_cap / 2);
             iov[count].iov_base  = iface->rx_buf + iface->rx_cap / 2;
             iov[count++].iov_len = left;

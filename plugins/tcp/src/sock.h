@@ -5,11 +5,12 @@
 
 #include "plugin.h"
 
-/* Size of a buffer for "[address]:port". A port of 0 is omitted. */
+/* Size of a buffer for tcp_sock_str(), which writes "address:port" or
+ * "[address]:port", without the port if that is 0. */
 #define TCP_SOCK_STR_MAX 64
 
 socklen_t tcp_sock_addr_len(const tcp_sockaddr_t *addr);
-/* Returns the bytes of the address, 4 or 16. */
+/* Returns a pointer to the IP address in `addr`, of 4 or 16 bytes. */
 void *tcp_sock_addr_ip(tcp_sockaddr_t *addr, size_t *length_p);
 uint16_t tcp_sock_addr_port(const tcp_sockaddr_t *addr);
 void tcp_sock_addr_set_port(tcp_sockaddr_t *addr, uint16_t port);

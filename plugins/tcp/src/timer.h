@@ -5,8 +5,9 @@
 
 #include "plugin.h"
 
-/* Sets the timerfd to expire at `when` (the host's clock) unless it expires
- * earlier; *at is its expiry, 0 when it is not set. */
+/* Sets the timerfd `fd` to expire at `when`, unless it is already set to expire
+ * earlier. *at is the caller's record of the time at which the timer expires;
+ * 0: it is not set. Times are host time in seconds. */
 void tcp_timer_set(const ucx_host_t *host, int fd, double *at, double when);
 
 #endif

@@ -10,7 +10,7 @@
 
 #define TRACE_LINE 256 /* Bytes of text from the tracer */
 #define TRACE_BYTES \
-    256 /* Bytes of a zero-copy message that are passed to the tracer */
+    256 /* Maximum bytes of a zero-copy message that the tracer receives */
 
 /* Default tracer: adds no text, so that only the transport's part is logged. */
 static void trace_nothing(void *arg, uct_am_trace_type_t type, uint8_t id,

@@ -155,8 +155,8 @@ void tcp_tx_elem_free(tcp_conn_t *conn, tcp_elem_t *elem)
         tcp_op_free(iface, elem);
         break;
     default:
-        /* TCP_ELEM_SERVE: the get of the peer that is served stays in
-         * conn->serve_head */
+        /* TCP_ELEM_SERVE: the structure also is an element of the list
+         * conn->serve_head, so it is not freed here */
         ((tcp_serve_t *)elem)->queued = 0;
         break;
     }
@@ -164,7 +164,7 @@ void tcp_tx_elem_free(tcp_conn_t *conn, tcp_elem_t *elem)
 
 /* --- Zero copy ----------------------------------------------------------- */
 
-/* Prepares the next frame of a put. */
+/* Makes the next frame of a put the current one, and writes its header. */
 static void zcopy_next_put(tcp_zcopy_t *zcopy)
 {
     size_t seg = tcp_min(zcopy->left, zcopy->seg_size);
@@ -264,7 +264,9 @@ ucs_status_t tcp_tx_zcopy_start(tcp_conn_t *conn, tcp_zcopy_t *zcopy,
     return UCS_INPROGRESS;
 }
 
-/* Completes an operation: the kernel has accepted all its data. */
+/* Called when the kernel has accepted all data of an operation. If that happens
+ * inside the call that started the operation, that call returns UCS_OK;
+ * otherwise the next progress calls the completion. */
 static void zcopy_finish(tcp_conn_t *conn, tcp_zcopy_t *zcopy)
 {
     --conn->num_zcopy;
@@ -301,8 +303,9 @@ static unsigned zcopy_build(const tcp_zcopy_t *zcopy, struct iovec *iov)
     return count;
 }
 
-/* Fills the entries of a served get and holds its memory while it is sent.
- * Returns -1 if the memory is deregistered. */
+/* Fills `iov` with the unsent parts of a DATA frame, which answers a get of the
+ * peer. *hold_p keeps the memory registered until the caller releases it.
+ * Returns -1 if the memory is not registered any more. */
 static int serve_build(tcp_conn_t *conn, const tcp_serve_t *serve,
                        struct iovec *iov, tcp_key_t **hold_p)
 {
@@ -329,8 +332,9 @@ static int serve_build(tcp_conn_t *conn, const tcp_serve_t *serve,
     return count;
 }
 
-/* Fills the entries from the front of the queue. Returns -1 if the memory of a
- * served get is deregistered. */
+/* Fills `iov` with unsent bytes from the front of the queue. Returns the number
+ * of entries, or -1 if the memory of a get of the peer is not registered any
+ * more. */
 static int tx_build(tcp_conn_t *conn, struct iovec *iov, tcp_key_t **hold_p)
 {
     unsigned count = 0;
@@ -353,7 +357,7 @@ static int tx_build(tcp_conn_t *conn, struct iovec *iov, tcp_key_t **hold_p)
 
             count += zcopy_build(zcopy, iov + count);
             if (zcopy->left > 0) {
-                break; /* The header of the next frame is not written yet */
+                break; /* The put's next frame has no header yet */
             }
         } else {
             added = serve_build(conn, (tcp_serve_t *)elem, iov + count, hold_p);
@@ -414,8 +418,8 @@ static size_t serve_consume(tcp_serve_t *serve, size_t n)
     return start - n;
 }
 
-/* Called when a frame of a served get is sent; the get is complete with its
- * last frame. */
+/* Called when a DATA frame, which answers a get of the peer, is sent. Frees the
+ * get if it was the last frame. */
 static void serve_frame_done(tcp_conn_t *conn, tcp_serve_t *serve)
 {
     serve->queued = 0;
@@ -481,7 +485,8 @@ static void tx_consume(tcp_conn_t *conn, size_t n)
     }
 }
 
-/* Makes one system call. Returns 1 to continue, 0 to stop for now. */
+/* Sends from the front of the queue by one system call. Returns 1 if more can
+ * be sent now, otherwise 0. */
 static int tx_send(tcp_conn_t *conn)
 {
     struct msghdr msg = {0};
@@ -520,7 +525,8 @@ static int tx_send(tcp_conn_t *conn)
 
     if (n < 0) {
         if ((errno != EAGAIN) && (errno != EWOULDBLOCK) && (errno != ENOBUFS)) {
-            /* Data that the peer sent before may still be read. */
+            /* The connection is not broken yet: progress first reads the data
+             * that the peer has sent before */
             conn->status = tcp_sock_status(errno);
             conn->flags |= TCP_CONN_TX_DEAD;
         }

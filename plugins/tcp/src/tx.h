@@ -13,13 +13,13 @@
 
 #include "conn.h"
 
-/* Maximum number of buffers and of zero-copy operations in the queue of a
- * connection. */
+/* Maximum number of buffers, and of zero-copy operations, in the send queue of
+ * a connection. */
 #define TCP_TX_MAX_BUFS  4
 #define TCP_TX_MAX_ZCOPY 64
 
-/* Returns whether this endpoint has pending requests that must be sent
- * first. */
+/* Returns whether a send of this endpoint must wait for its pending requests.
+ * Sends of the pending requests themselves do not wait. */
 static inline int tcp_tx_has_waiting(const tcp_conn_t *conn, const tcp_ep_t *ep)
 {
     return tcp_unlikely(!ucx_pending_is_empty(&ep->pending) &&
@@ -27,7 +27,7 @@ static inline int tcp_tx_has_waiting(const tcp_conn_t *conn, const tcp_ep_t *ep)
 }
 
 /* Returns whether a send of this endpoint must wait: for its own pending
- * requests, or for the gets before a fence of the connection. */
+ * requests, or for the answers to gets that were sent before a fence. */
 static inline int tcp_tx_is_gated(const tcp_conn_t *conn, const tcp_ep_t *ep)
 {
     return tcp_tx_has_waiting(conn, ep) ||
@@ -51,8 +51,9 @@ static inline void tcp_tx_commit(tcp_conn_t *conn, size_t size)
     conn->tx_queued += size;
 }
 
-/* Called after a commit. Returns UCS_OK if the data was sent, UCS_INPROGRESS if
- * it is queued. */
+/* Called after tcp_tx_commit(). Sends at once if it is the first call since the
+ * last progress, or if the buffer is full. Returns UCS_OK if the data was sent,
+ * UCS_INPROGRESS if it is queued. */
 static inline ucs_status_t tcp_tx_kick(tcp_conn_t *conn)
 {
     tcp_iface_t *iface = conn->iface;
@@ -71,8 +72,9 @@ static inline ucs_status_t tcp_tx_kick(tcp_conn_t *conn)
     return UCS_INPROGRESS;
 }
 
-/* Called after a commit of data for which no caller waits: the data is
- * collected, even if it is the first, and sent with later data. */
+/* Called after tcp_tx_commit() of a put, for which no caller waits: the data is
+ * collected even if it is the first since the last progress, unless the buffer
+ * is full. */
 static inline ucs_status_t tcp_tx_gather(tcp_conn_t *conn)
 {
     if (conn->tx_cur->tail >= conn->iface->config.tx_seg_size) {
@@ -84,9 +86,9 @@ static inline ucs_status_t tcp_tx_gather(tcp_conn_t *conn)
     return UCS_INPROGRESS;
 }
 
-/* Called after a commit of data that must not wait for the next round:
- * sends it now or, in a callback of progress, at the latest before progress
- * returns. */
+/* Called after tcp_tx_commit() of data that must not wait for the next
+ * progress, which the user may never call: sends it now or, in a callback of
+ * progress, at the latest before progress returns. */
 static inline void tcp_tx_kick_now(tcp_conn_t *conn)
 {
     if (!conn->iface->in_progress) {
@@ -95,8 +97,8 @@ static inline void tcp_tx_kick_now(tcp_conn_t *conn)
     tcp_tx_kick(conn);
 }
 
-/* Returns the endpoint's connection; on failure NULL, with the error in
- * *status_p. */
+/* Returns the endpoint's connection, which is created if there is none; on
+ * failure NULL, with the error in *status_p. */
 static inline tcp_conn_t *tcp_ep_conn(tcp_ep_t *ep, ucs_status_t *status_p)
 {
     if (tcp_likely(ep->conn != NULL)) {

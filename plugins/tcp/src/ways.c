@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Timeout in seconds of the first attempt at each address; it doubles with
- * each round. It allows for one lost connection request, which the kernel
- * retransmits after one second. */
+/* Timeout in seconds of the first attempt at each address. It doubles whenever
+ * all addresses of the list have been tried. It allows for one lost connection
+ * request, which the kernel retransmits after one second. */
 #define WAYS_PATIENCE 1.5
 
 /* --- Addresses ----------------------------------------------------------- */
@@ -33,8 +33,8 @@ void tcp_ways_reserve(tcp_iface_t *iface)
     iface->num_others = tcp_min(iface->num_others, TCP_WIRE_OTHERS_MAX);
 }
 
-/* Returns the size of the entry of another interface, for addresses of this
- * family. */
+/* Returns the size in bytes of the entry of another interface in an interface
+ * address (wire.h), for the family of `addr`. */
 static size_t other_length(const tcp_sockaddr_t *addr)
 {
     return tcp_dev_addr_length(addr) - TCP_WIRE_DEV_HEAD +
@@ -157,8 +157,9 @@ void tcp_ways_give_up(tcp_conn_t *conn)
     conn->ways_failed |= 1u << conn->way;
 }
 
-/* Finds the next address after the current one that can be tried. Skips an
- * address with an existing connection, which belongs to other endpoints. */
+/* Finds the next address after the current one that can be tried. Skips
+ * addresses that have failed, and those with an existing connection, which
+ * belongs to other endpoints. Returns 0 if there is none. */
 static int ways_next(const tcp_conn_t *conn, unsigned *next_p)
 {
     const tcp_ways_t *ways = conn->ways;

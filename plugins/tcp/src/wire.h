@@ -26,9 +26,10 @@
  *  knd    HELLO from the side that connected, ACK or NACK as the answer
  *  pth    which of several connections between the same two interfaces
  *  rsn    reason of a NACK
- *  epoch  number of HELLOs that the sender has sent so far, including this
- *         one. An interface treats a HELLO with the last epoch or an earlier
- *         one as a late message of an abandoned attempt.
+ *  epoch  in HELLO: number of HELLOs that the sending interface has sent so
+ *         far, including this one. If a connection with the sender exists, and
+ *         the epoch is not later than that of the sender's previous HELLO, the
+ *         HELLO is a late message of an abandoned attempt.
  */
 #define TCP_WIRE_MAGIC 0x54584355u /* "UCXT" */
 #define TCP_WIRE_MAJOR 1
@@ -84,15 +85,15 @@ enum tcp_wire_type {
     TCP_WIRE_PUT,       /* payload: tcp_wire_put_t, data */
     TCP_WIRE_GET,       /* payload: tcp_wire_get_t */
     TCP_WIRE_DATA,      /* payload: the next bytes of the oldest GET */
-    TCP_WIRE_PUT_ACK,   /* payload: 8 bytes, the number of this connection's
-                         * PUTs that are written */
+    TCP_WIRE_PUT_ACK,   /* payload: 8 bytes, the number of PUTs on this stream
+                         * whose data is written so far */
     TCP_WIRE_CLOSE,     /* the sender has no endpoint any more */
     TCP_WIRE_CLOSE_YES, /* answer to CLOSE: agreed, the connection ends */
     TCP_WIRE_CLOSE_NO,  /* answer to CLOSE: refused, the connection stays
                          * open */
 };
 
-/* Maximum payload of an AM: a receiver must be able to assemble it. */
+/* Maximum payload of an AM: the receiver's buffer holds a whole message. */
 #define TCP_WIRE_AM_MAX (1u << 20)
 /* Maximum data of one PUT or DATA; longer transfers are several frames. */
 #define TCP_WIRE_SEG_MAX (4u << 20)
@@ -164,14 +165,14 @@ enum {
 /* Interface address: the interface's listening port and its id; then up to
  * TCP_WIRE_OTHERS_MAX listeners of other interfaces of the same worker:
  *
- * +---------------+--------+------+
+ *  +---------------+--------+------+
  *  | IP 4 or 16    | port 2 | id 8 |
- * +---------------+--------+------+
+ *  +---------------+--------+------+
  *
  * The family is that of the device address. These are the last bytes of the
- * other interface's device address, followed by its interface address: the same
- * bytes as in a worker's address, which contains both and can therefore be
- * compressed. An id of 0: unused. */
+ * other interface's device address, followed by its interface address. A
+ * worker's address contains the same bytes for the other interface itself, so
+ * it can be compressed. An entry with the id 0 is unused. */
 typedef struct tcp_wire_iface_addr {
     uint8_t port[2];
     uint8_t id[8];
@@ -203,8 +204,9 @@ typedef struct tcp_wire_rkey {
 _Static_assert(sizeof(tcp_wire_rkey_t) == 8, "remote key");
 
 /*
- * The connection manager's messages, on separate connections. Each has this
- * header, the sender's device address and its private data.
+ * The connection manager's messages, on separate connections: a header, the
+ * sender's device address of `dal` bytes, and its private data of `length`
+ * bytes. Only REQUEST and ACCEPT have an address and private data.
  *
  *   0       4   5   6   7   8       12      16
  *   +-------+---+---+---+---+-------+-------+------------+--------------+
@@ -220,8 +222,8 @@ enum tcp_wire_cm_kind {
     TCP_WIRE_CM_NOTIFY,      /* from the client: its user has confirmed the
                               * connection */
     TCP_WIRE_CM_DISCONNECT,  /* from either side: disconnects */
-    TCP_WIRE_CM_LEFT,        /* answer to DISCONNECT: the user was notified of
-                              * it */
+    TCP_WIRE_CM_LEFT,        /* answer to DISCONNECT: its receiver has notified
+                              * its user */
 };
 
 #define TCP_WIRE_CM_PRIV_MAX 16384u

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implementation of the raw peer: see raw.h. */
+/* A peer that implements the protocol directly: see raw.h. */
 #include "raw.h"
 
 #include <arpa/inet.h>

@@ -6,8 +6,9 @@
 #include "../src/wire.h"
 #include "side.h"
 
-/* Returns a socket that reserves a port of this address (on this host): while
- * it is open, no other process listens there or can begin to. */
+/* Returns a socket that is bound to a free port of the address, on this host.
+ * While the socket is open, connections to the port are refused, and no other
+ * process can listen there. */
 int raw_hold_port(const side_addr_t *addr, uint16_t *port_p);
 /* Returns a connected socket, or -1. */
 int raw_connect(const side_addr_t *addr);
@@ -15,10 +16,11 @@ void raw_send(int fd, const void *data, size_t length);
 void raw_hello(int fd, const side_addr_t *addr, uint64_t my_id);
 /* Progresses `side` until a complete ACK has arrived. */
 void raw_wait_ack(side_t *side, int fd);
-/* Progresses until the other side closes the connection; exits with an error if
- * it does not. */
+/* Progresses `side` until it closes the connection; exits with an error if it
+ * does not within SIDE_TIMEOUT. */
 void raw_wait_closed(side_t *side, int fd);
-/* Returns the socket of a connected peer after the greeting. */
+/* Connects to `side` as a peer with the id `my_id`, exchanges HELLO and ACK,
+ * and returns the socket. */
 int raw_peer(side_t *side, uint64_t my_id);
 uint64_t raw_id_of(const side_addr_t *addr);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implementation of the tests' sides. */
+/* A side of a test: see side.h. */
 #include "side.h"
 
 #include <dirent.h>

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One side of a test: worker, domain and interface by the public API, in a
- * process of its own where a test needs two.
- *
- * Such a process opens everything after fork(): nothing is shared with the test
- * runner.
+ * One side of a test: a worker, a memory domain and an interface, opened by the
+ * public API. A test with two sides runs each in a child process, which opens
+ * everything after fork(): nothing is shared with the test runner.
  */
 #ifndef TCP_TEST_SIDE_H
 #define TCP_TEST_SIDE_H
@@ -65,11 +63,12 @@ typedef struct side {
 void side_die(const char *file, int line, const char *what, long long a,
               long long b) __attribute__((noreturn));
 
-/* Seconds between checks of idle peers, for interfaces that are opened
- * afterwards; 0: the transport's default. */
+/* Keepalive interval of interfaces that are opened afterwards; 0: the
+ * transport's default. */
 extern ucs_time_t side_keepalive;
 
-/* Opens worker, domain and interface. `config`: NAME=VALUE,..., or NULL. */
+/* Opens worker, domain and interface. `config`: variables of the interface as
+ * NAME=VALUE,..., or NULL. */
 void side_open(side_t *side, const char *config);
 /* Opens another interface of the same worker, and stores its address. */
 uct_iface_h side_open_iface(side_t *side, const char *config,
@@ -78,11 +77,11 @@ void side_close(side_t *side);
 uct_ep_h side_connect(side_t *side, const side_addr_t *peer);
 void side_progress(side_t *side);
 
-/* Progresses until *counter reaches `value`; exits with an error if nothing has
- * arrived for SIDE_TIMEOUT. */
+/* Progresses until *counter reaches `value`; exits with an error if progress
+ * has reported no event for SIDE_TIMEOUT. */
 void side_wait(side_t *side, volatile unsigned *counter, unsigned value,
                const char *what);
-/* Flushes the endpoint remotely, and waits for completion. */
+/* Flushes the endpoint with `flags`, and waits for completion. */
 ucs_status_t side_flush(side_t *side, uct_ep_h ep, unsigned flags);
 
 /* Sends a message; retries while there are no send resources. */
@@ -93,8 +92,8 @@ double side_now(void);
 int side_count_fds(void);
 int side_count_sockets(void);
 
-/* Runs body(arg, fd) in a child process, which exits when it returns; `fd` is
- * the other end of *fd_p. */
+/* Runs body(arg, fd) in a child process, which exits when body() returns. `fd`
+ * and *fd_p are the two ends of a socket pair. */
 pid_t side_fork(void (*body)(void *arg, int fd), void *arg, int *fd_p);
 /* Runs both functions in child processes that are connected by a socket.
  * Returns true if both succeed. */
@@ -104,11 +103,13 @@ int side_run_pair(void (*first)(void *arg, int fd),
 int side_join(pid_t pid);
 void side_write(int fd, const void *data, size_t length);
 void side_read(int fd, void *data, size_t length);
-/* Progresses until the other side has written, then reads. */
+/* Progresses until the other side has written to the socket pair, then
+ * reads. */
 void side_read_later(side_t *side, int fd, void *data, size_t length);
-/* Exchanges addresses and connects both sides. */
+/* Exchanges addresses with the other side, which calls this too, and returns an
+ * endpoint to it. Its address is stored in *peer unless `peer` is NULL. */
 uct_ep_h side_meet(side_t *side, int fd, side_addr_t *peer);
-/* Waits for the other side. */
+/* Progresses until the other side has called this too. */
 void side_barrier(side_t *side, int fd);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs tests with check. Each test runs its sides in child processes, so the
- * runner itself need not fork.
+ * Runs tests with the library check. Each test runs its sides (side.h) in child
+ * processes, so check need not fork a process for each test.
  */
 #ifndef TCP_TEST_SUITE_H
 #define TCP_TEST_SUITE_H

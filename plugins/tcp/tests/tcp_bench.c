@@ -54,7 +54,8 @@ static void latency(side_t *side, uct_ep_h ep, int first, unsigned rounds)
     }
 }
 
-/* Sends `window` messages, then calls progress, as a sender with a window
+/* Measures the rate of messages. The sender calls progress after each `window`
+ * messages, as an application with a limited number of outstanding sends
  * does. */
 static void rate(side_t *side, uct_ep_h ep, int first, unsigned count,
                  unsigned window, int fd)

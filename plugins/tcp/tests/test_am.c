@@ -141,8 +141,8 @@ static void send_bcopy(size_t length)
     EXPECT_EQ(n, length);
 }
 
-/* Sends in parts, with `header` bytes as header; waits until the buffer can be
- * reused. */
+/* Sends one message of `length` bytes: the first `header` bytes as header, the
+ * others as data of `pieces` entries. Waits until the buffer can be reused. */
 static void send_zcopy(size_t length, size_t header, unsigned pieces)
 {
     unsigned before = completed;
@@ -283,7 +283,8 @@ static void sends_a_mixture(void *arg, int fd)
     sender_close(fd);
 }
 
-/* The check is also sent with the first message, which opens the connection. */
+/* Sends all messages with the flag UCT_SEND_FLAG_PEER_CHECK, also the first
+ * one, which opens the connection. */
 static void sends_with_checks(void *arg, int fd)
 {
     send_flags = UCT_SEND_FLAG_PEER_CHECK;
@@ -360,7 +361,8 @@ static void trace(void *arg, uct_am_trace_type_t type, uint8_t id,
 {
 }
 
-/* Only sets a tracer: the conformance kit checks what a tracer sees. */
+/* Only checks that a tracer can be set and removed. The conformance kit
+ * (ucx-plugin-check) checks the calls of the tracer. */
 static void sets_a_tracer(void *arg, int fd)
 {
     side_t side;

@@ -15,28 +15,34 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* How the server answers requests, and how a client ends its connection. */
+/* How the server answers a request in its callback. */
 enum mode {
-    ACCEPT,
-    ACCEPT_BY_CALLBACK,
+    ACCEPT,             /* Accepts with private data */
+    ACCEPT_BY_CALLBACK, /* Accepts; a callback packs the private data */
     REJECT,
-    KEEP,
-    ACCEPT_LATER,
+    KEEP,         /* Stores the request and does not answer it */
+    ACCEPT_LATER, /* Like KEEP; accepts after the callback */
 };
 
+/* A client or a server. */
 typedef struct end {
     side_t side;
     uct_cm_h cm;
     uct_cm_attr_t attr;
     uct_listener_h listener;
-    uct_conn_request_h request;
+    uct_conn_request_h request; /* The request that KEEP and ACCEPT_LATER have
+                                 * stored */
     uct_ep_h ep;
     enum mode mode;
-    size_t priv_length;
-    volatile unsigned requests, told, resolved, left;
-    ucs_status_t status;
+    size_t priv_length; /* Expected and sent bytes of private data */
+    volatile unsigned requests, told, resolved, left; /* Numbers of calls of the
+                                                       * callbacks for requests,
+                                                       * results of connections,
+                                                       * resolved devices and
+                                                       * disconnects */
+    ucs_status_t status; /* The last result of a connection */
     uint16_t port;
-    int pack_error;
+    int pack_error; /* Non-zero: the callback that packs private data fails */
 } end_t;
 
 static void open_end(end_t *end)
@@ -442,7 +448,8 @@ static void client_expects(end_t *self, uint16_t port, ucs_status_t status)
     EXPECT_EQ(self->status, status);
     EXPECT_EQ(uct_cm_client_ep_conn_notify(self->ep), status);
     EXPECT_EQ(uct_ep_disconnect(self->ep, 0), status);
-    EXPECT_EQ(self->left, 0); /* It was never connected */
+    EXPECT_EQ(self->left, 0); /* The endpoint was never connected, so that its
+                               * disconnect callback must not be called */
     uct_ep_destroy(self->ep);
 }
 
@@ -472,7 +479,8 @@ static void server_declines(void *arg, int fd)
     side_barrier(&end.side, fd);
     EXPECT_EQ(side_count_fds(), fds);
 
-    /* A free port may be reused by any process, so this one is reserved */
+    /* Port at which the client's last attempt is refused. It stays bound by a
+     * socket, so that no other process can use it */
     held = raw_hold_port(&end.side.addr, &end.port);
     side_write(fd, &end.port, sizeof(end.port));
     side_barrier(&end.side, fd);
@@ -606,7 +614,8 @@ static void server_is_left(void *arg, int fd)
             _exit(0);
         }
         side_wait(&end.side, &end.left, 1, "the client's farewell");
-        /* The connection has ended without our disconnect */
+        /* The client has destroyed its endpoint, so that the connection has
+         * ended without our disconnect */
         side_barrier(&end.side, fd);
         EXPECT_EQ(uct_ep_flush(end.ep, 0, NULL), UCS_OK);
         EXPECT_EQ(uct_ep_disconnect(end.ep, 0), UCS_OK);
@@ -616,7 +625,8 @@ static void server_is_left(void *arg, int fd)
     }
 }
 
-/* Connects. When this returns, the server does not call progress. */
+/* Connects, and waits until the server has been notified. The server calls no
+ * progress from the barrier on until the client goes on. */
 static void be_connected(uint16_t port, int fd)
 {
     end.told = end.left = 0;
@@ -650,7 +660,7 @@ static void client_leaves_and_flushes(void *arg, int fd)
     uct_ep_destroy(end.ep);
     side_barrier(&end.side, fd);
 
-    /* Cancelled: does not wait for the peer */
+    /* A cancelled flush does not wait for the peer */
     be_connected(port, fd);
     EXPECT_EQ(uct_ep_disconnect(end.ep, 0), UCS_INPROGRESS);
     first = second = (uct_completion_t)FLUSH;
@@ -724,7 +734,8 @@ static void is_sprayed(void *arg, int unused)
     EXPECT_EQ(end.requests, 0);
     EXPECT_EQ(side_count_fds(), fds);
 
-    /* The address is in use; an unsupported family is rejected */
+    /* Creating a listener fails if the address is in use, or if its family is
+     * not supported */
     params.field_mask      = UCT_LISTENER_PARAM_FIELD_CONN_REQUEST_CB;
     params.conn_request_cb = on_request;
     EXPECT_EQ(uct_listener_create(end.cm, (void *)&addr, sizeof(addr), &params,

@@ -282,13 +282,14 @@ PAIR_TEST(connect_to_oneself_works, talks_to_itself, does_nothing)
 
 /* --- Repeated connections ------------------------------------------------- */
 
-#define WINDOW      100 /* Rounds */
+#define WINDOW      100 /* Connections in a window */
 #define NUM_WINDOWS 4
-#define NUM_SAMPLES 5 /* Samples at the end of a window */
+#define NUM_SAMPLES 5 /* Samples of the used memory at the end of a window */
 
-/* Memory may grow once, when more connections cross than before, but not in
- * every window. A window ends with the least of several samples, which excludes
- * temporary use. */
+/* Connects and disconnects WINDOW times. Returns the bytes of allocated memory:
+ * the least of several samples at the end, which excludes temporary use. The
+ * memory may grow in some windows, when both sides connect at once more often
+ * than before, but not in every window. */
 static size_t reconnect(side_t *side, int fd, int sockets)
 {
     size_t used, least = SIZE_MAX;
@@ -338,8 +339,8 @@ static void connects_again(void *arg, int fd)
 
 PAIR_TEST(connect_and_disconnect_leak_nothing, connects_again, connects_again)
 
-/* An endpoint that is destroyed and created again at once, while the other side
- * agrees to close, loses nothing. */
+/* No message is lost when an endpoint is destroyed and created again at once,
+ * while the other side agrees to close the connection. */
 static void reconnects_while_closing(void *arg, int fd)
 {
     side_addr_t peer;
@@ -371,7 +372,8 @@ PAIR_TEST(connect_while_closing_loses_nothing, reconnects_while_closing,
 
 /* --- Congestion control -------------------------------------------------- */
 
-/* Both sides, and the listener, use reno regardless of the system's default. */
+/* The sockets of the connection at both sides, and the listening socket, use
+ * the congestion control reno regardless of the system's default. */
 static void does_not_pace(void *arg, int fd)
 {
     char name[16];

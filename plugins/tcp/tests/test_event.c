@@ -101,7 +101,8 @@ PAIR_TEST(event_wakes_for_every_message, plays_first, plays_second)
 
 /* --- Buffered sends ------------------------------------------------------ */
 
-/* Buffered data is sent when its sender goes to sleep. */
+/* Arming sends the data that the transport has buffered. Otherwise both sides
+ * would sleep forever. */
 static void sends_and_sleeps(void *arg, int fd)
 {
     uct_ep_h ep;
@@ -221,7 +222,7 @@ PAIR_TEST(event_wakes_when_there_is_room_again, sends_much_asleep,
 
 static atomic_uint looks;
 
-/* Replaces the C library's function, to count system calls. */
+/* Replaces the C library's function, to count the plugin's calls. */
 __attribute__((visibility("default"))) int
 epoll_wait(int fd, struct epoll_event *events, int max, int timeout)
 {
@@ -229,7 +230,7 @@ epoll_wait(int fd, struct epoll_event *events, int max, int timeout)
     return epoll_pwait(fd, events, max, timeout, NULL);
 }
 
-/* --- Peers that are lost before the sleep ---------------------------------- */
+/* --- Peers that are lost before the sleep --------------------------------- */
 
 /* Returns an endpoint to a peer whose socket is *fd_p. */
 static uct_ep_h connect_raw(side_t *side, uint64_t id, int *fd_p)
@@ -275,7 +276,7 @@ static void loses_all_peers(void *arg, int unused)
 
 PAIR_TEST(event_arm_while_peers_are_lost, loses_all_peers, does_nothing)
 
-/* Progresses until there is no more work. */
+/* Progresses until the interface can be armed: there is no more work. */
 static ucs_status_t arm(side_t *side)
 {
     ucs_status_t status;

@@ -83,7 +83,8 @@ static void echoes_forever(void *arg, int fd)
     }
 }
 
-/* Receives one message, acknowledges it, and then receives nothing. */
+/* Receives one message, reports that by a byte on `fd`, and then makes no
+ * progress. */
 static void stops_reading(void *arg, int fd)
 {
     side_t side;
@@ -117,8 +118,8 @@ static ucs_status_t never_sent(uct_pending_req_t *req)
     return UCS_ERR_NO_RESOURCE;
 }
 
-/* One peer is killed with zero-copy sends, flushes and pending requests
- * outstanding. The endpoint to the other peer continues. */
+/* One peer is killed while zero-copy sends, a flush and a pending request to it
+ * are outstanding. The endpoint to another peer continues to work. */
 static void survives_a_kill(void *arg, int unused)
 {
     uct_completion_t comp  = {on_complete, 1, UCS_OK};
@@ -207,7 +208,8 @@ static void calls_nobody(void *arg, int unused)
     wait_failures(&side, 2);
     uct_ep_destroy(ep);
 
-    /* The port belongs to another process now */
+    /* Another interface listens at the port: the id in the address differs from
+     * the listener's */
     gone = side.addr;
     memcpy(((tcp_wire_iface_addr_t *)gone.iface)->id, &id, sizeof(id));
     stale = side_connect(&side, &gone);
@@ -526,9 +528,10 @@ static void expect_keepidle(int idle)
 }
 
 typedef struct keepalive_case {
-    ucs_time_t interval;
-    const char *config;
-    int idle;
+    ucs_time_t interval; /* Keepalive interval at opening; 0: not passed */
+    const char *config;  /* Variables of the interface, or NULL */
+    int idle;            /* Expected seconds until the first probe; 0: no
+                          * probes */
 } keepalive_case_t;
 
 static const keepalive_case_t keepalive_cases[] = {
@@ -568,8 +571,9 @@ PAIR_TEST(failure_of_an_idle_peer_is_looked_for_as_often_as_told, keeps_alive,
 
 /* --- Invalidated --------------------------------------------------------- */
 
-/* Closing does not wait for a peer that does not read. The peer is killed only
- * after that; if closing waited, the test would time out. */
+/* Closing an interface does not wait for a peer that does not read. The peer is
+ * killed only after the interface is closed, so that the test would time out if
+ * closing waited for the peer. */
 static void closes_on_a_stuck_peer(void *arg, int unused)
 {
     uct_ep_h ep;

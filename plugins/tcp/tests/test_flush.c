@@ -53,8 +53,8 @@ static void on_flushed(uct_completion_t *comp)
     ++num_called;
 }
 
-/* Sends a message from a header that is changed as soon as the call has
- * returned. */
+/* Sends a message. Its header is changed as soon as the call has returned: the
+ * transport must have copied it. */
 static ucs_status_t send_message(uct_ep_h ep, uint64_t number, uint8_t *buffer)
 {
     uct_completion_t *comp = malloc(sizeof(*comp));
@@ -91,9 +91,10 @@ static unsigned send_until_busy(uct_ep_h ep, uint8_t *buffers, unsigned first)
     return first + i;
 }
 
-/* One round, with the first message numbered `first`; returns the number of the
- * next one. The peer receives the first message at once, and the others after
- * it has got the number of the next one from this side. */
+/* Sends the messages of one round, of which the first has the number `first`,
+ * and checks flushes of them. Returns the number of the next round's first
+ * message. The peer receives the first message at once, but makes no progress
+ * for the others until this side has written that number to `fd`. */
 static uint32_t flush_round(side_t *side, uct_ep_h ep, int fd, uint32_t first,
                             uint8_t *buffers)
 {
@@ -116,8 +117,8 @@ static uint32_t flush_round(side_t *side, uct_ep_h ep, int fd, uint32_t first,
         side_progress(side);
     }
 
-    /* The count decreases by one, and the callback is called only at zero.
-     * First make sure that nothing is outstanding */
+    /* A flush that completes decreases comp.count by one, and calls the
+     * callback only at zero. First wait until nothing is outstanding */
     while (uct_ep_flush(ep, 0, NULL) != UCS_OK) {
         side_progress(side);
     }

@@ -70,8 +70,9 @@ static ucs_status_t send_again(uct_pending_req_t *super)
     return status;
 }
 
-/* Sends without waiting and with little progress of its own. The peer makes no
- * progress for 20 ms after the first message. */
+/* Sends NUM_MESSAGES messages. A message that finds no send resources becomes a
+ * pending request, and the sending continues. The peer makes no progress for
+ * 20 ms after the first message. */
 static void sends_by_pending(void *arg, int fd)
 {
     request_t *req;
@@ -156,7 +157,8 @@ static void open_stuck(stuck_t *stuck)
     stuck->ep = side_connect(&stuck->side, &peer);
 }
 
-/* The peer closes without having read the rest. */
+/* Destroys the endpoint. The peer closes its socket without having read all
+ * data. */
 static void close_stuck(stuck_t *stuck)
 {
     uct_ep_destroy(stuck->ep);
@@ -210,9 +212,9 @@ static void does_nothing(void *arg, int fd)
 
 PAIR_TEST(pending_requests_can_be_taken_back, purges, does_nothing)
 
-/* uct_ep_flush() in a pending callback succeeds although the queue contains
- * later requests. Outside of such a callback it returns UCS_ERR_NO_RESOURCE
- * while requests are queued. */
+/* uct_ep_flush() in the callback of a pending request does not fail because
+ * later requests are queued. Outside of such a callback it returns
+ * UCS_ERR_NO_RESOURCE while requests are queued. */
 static unsigned num_turns;
 
 static ucs_status_t flushes(uct_pending_req_t *super)
@@ -322,7 +324,8 @@ static void cancels(void *arg, int unused)
     EXPECT_TRUE(num_cancelled > 0);
     EXPECT_EQ(uct_ep_am_short(stuck.ep, ID, 0, NULL, 0), UCS_ERR_CANCELED);
     EXPECT_EQ(stuck.side.failures, 0);
-    /* The user may reuse the memory */
+    /* After the completion the user may change the memory; the peer must still
+     * receive the old contents */
     memset(buffer, 0xcd, length);
     uct_ep_destroy(stuck.ep);
 

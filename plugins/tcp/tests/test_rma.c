@@ -50,7 +50,7 @@ static void on_complete(uct_completion_t *comp)
 
 static uct_completion_t completion = {on_complete, 1, UCS_OK};
 
-/* Description of one side's memory for the other side. */
+/* One side's memory, as described to the other side: address and packed key. */
 typedef struct window {
     uint64_t address;
     uint8_t rkey[64];
@@ -318,7 +318,7 @@ static void puts_at_once(void *arg, int fd)
 
     source = malloc(4096);
     open_rma(&rma, fd, UCT_MD_MEM_ACCESS_ALL);
-    put(&rma, 's', 0, 8, 1); /* The connection is established afterwards */
+    put(&rma, 's', 0, 8, 1); /* Establishes the connection */
     EXPECT_EQ(side_flush(&rma.side, rma.ep, UCT_FLUSH_FLAG_REMOTE), UCS_OK);
 
     num_sends = 0;
@@ -401,7 +401,8 @@ static void fences(void *arg, int fd)
 
 PAIR_TEST(rma_fence_orders_gets_before_puts, fences, offers_memory)
 
-/* More concurrent gets than a connection allows. */
+/* Starts more gets than may be outstanding on a connection, and progresses
+ * while there are no send resources. */
 static void gets_many(void *arg, int fd)
 {
     unsigned issued = 0;
@@ -509,7 +510,7 @@ static void meets_thieves(void *arg, int unused)
         uint32_t length;
     } puts[] = {
         {key ^ 1, base, 64},           {0, base, 64},
-        {key + 0x10000, base, 64}, /* In the same bucket */
+        {key + 0x10000, base, 64}, /* Same bucket of the table of keys */
         {key, base - 1, 64},           {key, base + 4096, 1},
         {key, base + 4000, 97},        {key, base, 4097},
         {key, UINT64_MAX - 8, 64},     {key, 0, 64},
@@ -523,7 +524,7 @@ static void meets_thieves(void *arg, int unused)
         expect_untouched(&target);
     }
 
-    /* Keys with write access only, and with a limited range */
+    /* Gets fail: the key permits puts only */
     const struct {
         uint64_t key, address, length;
     } gets[] = {
@@ -537,7 +538,8 @@ static void meets_thieves(void *arg, int unused)
         close(fd);
     }
 
-    /* The memory is deregistered when half of the data has arrived */
+    /* The memory is deregistered when 1000 of 4096 bytes of a put have
+     * arrived */
     fd = raw_peer(&target.side, ++id);
     send_put(fd, key, base, 4096, 1000);
     end = side_now() + SIDE_TIMEOUT;
@@ -564,8 +566,8 @@ static void does_nothing(void *arg, int fd)
 PAIR_TEST(rma_without_the_right_key_touches_nothing, meets_thieves,
           does_nothing)
 
-/* A key of zeros is rejected here; any other number is rejected by the owner of
- * the memory. */
+/* Unpacking rejects only a key of zeros. An invalid key other than 0 is
+ * rejected by the owner of the memory when it is used. */
 static void unpacks_garbage(void *arg, int fd)
 {
     uint8_t packed[64];

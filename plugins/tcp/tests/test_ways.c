@@ -32,8 +32,10 @@ static void open_side(side_t *side, const char *config)
               UCS_OK);
 }
 
-/* Returns a loopback port without a listener while `fds` are open; or with a
- * listener whose queue is full, so that connection requests are dropped. */
+/* Returns a loopback port that accepts no connection while the sockets `fds`
+ * are open. Without `takes_nobody` there is no listener, so connections are
+ * refused. With it there is a listener whose queue is full, so the kernel drops
+ * connection requests. */
 static uint16_t dead_port(int takes_nobody, int fds[4])
 {
     struct sockaddr_in in = {
@@ -67,9 +69,9 @@ static void close_dead(int fds[4])
     }
 }
 
-/* Makes an address of `peer` that begins with `port` and `id`. The address of
- * the peer's real listener is the second of two alternatives; the first one is
- * empty (zeros). Returns the length. */
+/* Writes to *addr an address of `peer` that begins with a wrong listener, of
+ * this port and id. Two alternative addresses follow: an unused entry of zeros,
+ * and the peer's real listener. Returns the length of the interface address. */
 static size_t lead_astray(side_addr_t *addr, const side_addr_t *peer,
                           uint16_t port, uint64_t id)
 {
@@ -104,7 +106,7 @@ static ucs_status_t connect_to(side_t *side, const side_addr_t *peer,
     return uct_ep_create(&params, ep_p);
 }
 
-/* Sends its address, and receives until the other side is done. */
+/* Sends its address, and receives two messages. */
 static void is_found(void *arg, int fd)
 {
     side_t side;
@@ -178,7 +180,8 @@ static void goes_round_another_process(void *arg, int fd)
     open_side(&side, NULL);
     open_side(&other, NULL);
     side_read(fd, &peer, sizeof(peer));
-    /* The listener there rejects the attempt in its own progress */
+    /* `other` listens at the wrong address, and rejects the attempt when it is
+     * progressed */
     length = lead_astray(&addr, &peer,
                          tcp_wire_iface_port((const void *)other.addr.iface),
                          77);
@@ -240,9 +243,9 @@ static void finds_nobody(void *arg, int unused)
     side_close(&side);
 }
 
-/* The attempt at the first address takes long. Another connection from the peer
- * uses the alternative address meanwhile, so that the first attempt continues
- * until its timeout. */
+/* The attempt at the first address gets no answer. Meanwhile the peer opens a
+ * connection with the id of the alternative address, so that this address is
+ * skipped, and the first attempt continues until CONNECT_TIMEOUT. */
 static void loses_the_other_way(void *arg, int unused)
 {
     side_addr_t addr, peer;
@@ -273,9 +276,9 @@ static void loses_the_other_way(void *arg, int unused)
     side_close(&side);
 }
 
-/* Cuts an address at each length. Without a complete head it is rejected,
- * otherwise it is accepted and an incomplete last entry ignored. No byte after
- * the end is read. */
+/* Cuts an interface address at each length. It is rejected if its first entry
+ * (port and id) is incomplete. Otherwise it is accepted, and an incomplete last
+ * entry is ignored. No byte after the end is read. */
 static void reads_short_addresses(void *arg, int unused)
 {
     size_t length, least = sizeof(tcp_wire_iface_addr_t);

@@ -3,7 +3,10 @@
  * Fuzz target: data from other processes about shared memory. The input changes
  * bytes of a valid address, key or segment head, which is then used.
  *
- * Input: what to change (1 byte: kind and target), then pairs (offset, byte).
+ * Input: one byte, then pairs (offset, new value) of one byte each. In the
+ * first byte, bit 0 selects posix (0) or sysv (1). Bits 1 to 7, modulo 3,
+ * select what to change (CHANGE_*). Bit 7 also makes an address or key one byte
+ * too short.
  */
 #include "md_side.h"
 
@@ -15,12 +18,13 @@ enum { CHANGE_ADDRESS, CHANGE_KEY, CHANGE_HEAD, NUM_TARGETS };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* A domain with an allocation, opened once for each of posix and sysv. */
 typedef struct target {
     side_t side;
     uct_mem_h memh;
     void *memory;
-    uint8_t *head;
-    uint8_t good_head[64];
+    uint8_t *head;         /* Mapped head of the allocation's segment */
+    uint8_t good_head[64]; /* The start of the head, to restore it */
 } target_t;
 
 static target_t *target_of(int which)
@@ -57,7 +61,8 @@ static void change(uint8_t *bytes, size_t length, const uint8_t *data,
     }
 }
 
-/* Accesses everything that was attached to its last byte. */
+/* Unpacks a key. If it is valid, accesses the first and the last byte to which
+ * it gives access: both must be mapped. */
 static void use_key(target_t *target, const uint8_t *key, size_t length)
 {
     uct_rkey_t rkey;

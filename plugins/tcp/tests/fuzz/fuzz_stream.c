@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: data of a peer on a connection (first byte 0), of an unknown
- * client of the port (1), of a client or server of the connection manager (2,
- * 3). The second byte determines how the data is split.
+ * Fuzz target: the plugin receives the input from the third byte on. The first
+ * byte modulo 4 selects from whom: a peer on an established connection (0), a
+ * client of an interface that has sent no greeting (1), a client (2) or a
+ * server (3) of the connection manager. The data arrives in pieces of as many
+ * bytes as the second byte says; 0: in one piece.
  *
  * The key of the registered memory is constant, so that inputs can access it;
  * the memory around it must not change.
@@ -142,8 +144,8 @@ static void check_guards(void)
     }
 }
 
-/* Relocates addresses: inputs contain addresses from 0 up, which become
- * addresses in the memory. */
+/* Adds the start of the registered memory to the address after each occurrence
+ * of the key: inputs contain offsets instead of addresses. */
 static void relocate(uint8_t *data, size_t size)
 {
     const uint64_t key = htole64(FUZZ_KEY);
@@ -335,7 +337,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!tcp_list_is_empty(&tcp_iface(iface)->conns) ||
         !tcp_list_is_empty(&tcp_iface(iface)->unknown) ||
         !tcp_list_is_empty(&((tcp_cm_t *)cm)->links)) {
-        abort(); /* A buffer was not freed */
+        abort(); /* A connection or link is left over */
     }
     return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Services for the fuzz target: pools on the heap, a silent log, no threads. */
+/* The host for the fuzz target (host.h): pools on the heap, a log that prints
+ * nothing, no threads. */
 #include "host.h"
 
 #include <stdarg.h>

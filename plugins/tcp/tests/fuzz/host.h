@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A minimal host, with which the plugin's code runs without the core. */
+/* A minimal host: the table of functions that the core otherwise passes to the
+ * plugin. With it the plugin's code runs without the core. */
 #ifndef TCP_FUZZ_HOST_H
 #define TCP_FUZZ_HOST_H
 
