@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The part of a core of plugin ABI 1.0 that is needed for one interface that
- * sends a message to itself. It is compiled with the headers of 1.0 (older.py).
- * Its tables end at an inaccessible page: a plugin that reads a member of a
- * later version without UCX_TABLE_HAS crashes.
+ * A minimal core with plugin ABI 1.0, which opens one interface of a plugin and
+ * sends a message to it. Tests whether a plugin of a later ABI runs on a core
+ * of 1.0. This file is compiled with the headers of 1.0 (older.py). Its tables
+ * end at an inaccessible page: a plugin that accesses a member of a later
+ * version without UCX_TABLE_HAS crashes.
  *
  * usage: core_1_0 LIBRARY FOLDER
  */
@@ -18,7 +19,7 @@
 
 #include <ucx/plugin.h>
 
-#define PATIENCE 60.0 /* s */
+#define PATIENCE 60.0 /* Seconds until the message must have arrived */
 #define GREETING 0x1122334455667788u
 
 static unsigned received;
@@ -162,8 +163,9 @@ static void set_option(const ucx_config_field_t *field, char *options)
     }
 }
 
-/* Returns options with their default values. A plugin of a later version has
- * longer fields: the table states their length. */
+/* Returns options with their default values. In a plugin of a later version,
+ * the structures that describe the options may be longer: table->field_size is
+ * their size. */
 static void *make_options(const ucx_config_table_t *table)
 {
     char *options;
@@ -304,7 +306,8 @@ static uct_ep_h connect_to_self(uct_iface_h iface, const ucx_iface_attr_t *attr)
     return ep;
 }
 
-/* Calls `estimate` with a table of 1.0: a plugin that writes to a later member
+/* Calls the slot `estimate` with a structure of 1.0, which ends at an
+ * inaccessible page: a plugin that writes to a member of a later version
  * crashes. */
 static void estimate(uct_iface_h iface)
 {

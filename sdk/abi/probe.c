@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An object whose debugging information contains the whole plugin ABI: the dump
- * of the ABI is read from that information. The code is never run.
+ * Is compiled to an object whose debugging information contains the whole
+ * plugin ABI. A tool reads a dump of the ABI from that information, to detect
+ * changes. The code is never run.
  *
  * The dump contains the types of the parameters of exported functions, and the
- * lengths of arrays. So each type is a parameter of a function, and each
- * constant that belongs to no named enumeration is the length of an array.
+ * lengths of arrays. Therefore each type is a parameter of a function here, and
+ * each constant that belongs to no named enumeration is the length of an array.
  */
 #include <ucx/am.h>
 #include <ucx/pending.h>
@@ -19,10 +20,11 @@
         (void)value; \
     }
 
-/* The length is the value plus one, because an array cannot have the length
- * 0. */
+/* An array that represents a constant. Its length is the value plus one,
+ * because an array cannot have the length 0. */
 #define ABI_CONSTANT(_name) char _name##_is[(_name) + 1]
-/* For constants with one bit set: the number of the bit. */
+/* The same for constants with one bit set, which would be too long: the array
+ * represents the number of the bit. */
 #define ABI_BIT(_name) char _name##_bit[__builtin_ctzll(_name) + 1]
 
 /* <ucx/plugin.h> */
@@ -86,11 +88,13 @@ ABI_TYPE(uct_listener_t)
 ABI_TYPE(ucx_cm_open_args_t)
 ABI_TYPE(ucx_cm_ops_t)
 
-/* <ucx/am.h>: the word before a descriptor is read by the core. */
+/* <ucx/am.h>: the core reads the pointer to this type that a plugin stores
+ * before a received message. */
 ABI_TYPE(ucx_recv_desc_owner_t)
 
-/* <ucx/pending.h> is all inline; its link is in the request, which is
- * reached through the tables. */
+/* <ucx/pending.h> contains only inline functions. This type belongs to the ABI
+ * because a queue links requests by their private members, and requests are
+ * arguments of slots. */
 ABI_TYPE(ucx_pending_queue_t)
 
 /* Types of the public headers that are arguments of slots, or that such

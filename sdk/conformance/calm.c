@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define WAITED_MAX 0.05 /* Part of the duration */
+/* Waiting time that is allowed, as a part of the duration. */
+#define WAITED_MAX 0.05
 
 void calm_open(calm_t *calm, pid_t peer)
 {
@@ -37,8 +38,9 @@ void calm_close(calm_t *calm)
     }
 }
 
-/* Reads a schedstat file, which contains nanoseconds on a processor,
- * nanoseconds of waiting for one, and the number of time slices. */
+/* Returns the seconds that both processes have waited for a processor so far. A
+ * schedstat file contains nanoseconds on a processor, nanoseconds of waiting
+ * for a processor, and the number of time slices. */
 static double waited(calm_t *calm)
 {
     char text[100], *rest;

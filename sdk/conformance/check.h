@@ -18,8 +18,8 @@
 #define CHECK_RULES_MAX    8
 #define RESOURCES_MAX      128
 
-/* Used instead of a rule: the check exceeded its time limit. The cause may be
- * the plugin or a busy machine. */
+/* Used in a finding instead of the number of a rule: the check exceeded its
+ * time limit. The cause may be the plugin or a busy machine. */
 #define CHECK_TIME_LIMIT 0
 
 static inline size_t size_min(size_t a, size_t b)
@@ -35,7 +35,8 @@ static inline size_t size_max(size_t a, size_t b)
 typedef enum check_outcome {
     CHECK_PASSED,
     CHECK_FAILED,
-    CHECK_SKIPPED, /* The manifest does not declare it, or there is no device */
+    CHECK_SKIPPED, /* The plugin lacks what the check tests, or there is no
+                    * device for the plugin */
 } check_outcome_t;
 
 /* A transport on a device, on which one interface is opened. */
@@ -49,11 +50,11 @@ typedef struct resource {
 
 /* The plugin under test. */
 typedef struct target {
-    char path[PATH_MAX];   /* Path of the manifest, with links resolved */
-    char folder[PATH_MAX]; /* Folder of the manifest */
-    char library[2 * PATH_MAX];
-    const ucx_manifest_t *manifest; /* NULL: it is not valid */
-    char why_invalid[CHECK_TEXT_MAX];
+    char path[PATH_MAX];        /* Path of the manifest, with links resolved */
+    char folder[PATH_MAX];      /* Folder of the manifest */
+    char library[2 * PATH_MAX]; /* Path of the shared object */
+    const ucx_manifest_t *manifest;   /* NULL: the manifest is not valid */
+    char why_invalid[CHECK_TEXT_MAX]; /* Reason if `manifest` is NULL */
 } target_t;
 
 typedef struct finding {
@@ -63,32 +64,36 @@ typedef struct finding {
 
 /* Record of a check, in memory shared with the reporting process. */
 typedef struct record {
-    unsigned num_findings;
+    unsigned num_findings; /* Entries of `findings` that are used */
     finding_t findings[CHECK_FINDINGS_MAX];
     int skipped;
-    char reason[CHECK_TEXT_MAX]; /* why it was skipped */
-    char note[CHECK_TEXT_MAX];   /* a remark that is not a finding */
-    char doing[CHECK_TEXT_MAX];  /* shown if the check crashes or hangs */
-    int crash_rule;              /* Rule for a crash in this step; 0: that of
-                                  * the check */
-    int finished;
-    double seconds;
-    _Atomic uint64_t tosses; /* Counter that both sides of check_costs.c
-                              * increment in turn */
-    /* Result of listing the resources */
+    char reason[CHECK_TEXT_MAX]; /* Why the check was skipped */
+    char note[CHECK_TEXT_MAX];   /* Remarks that are not findings */
+    char doing[CHECK_TEXT_MAX];  /* The current step; shown if the check crashes
+                                  * or hangs */
+    int crash_rule;              /* Rule under which a crash in the current step
+                                  * is reported; 0: the check's first rule */
+    int finished;                /* 0: the process of the check ended early */
+    double seconds;              /* Duration of the check */
+    _Atomic uint64_t tosses; /* Counter that the process of check_costs.c and
+                              * its peer process increment in turn */
+    /* Result of list_resources() */
     unsigned num_resources;
     resource_t resources[RESOURCES_MAX];
 } record_t;
 
 typedef struct run {
     const target_t *target;
-    const resource_t *resource; /* NULL: the check is about the plugin */
+    const resource_t *resource; /* NULL: the check is about the whole plugin */
     record_t *record;
     double notice;    /* Seconds within which the loss of a peer must be
                        * reported */
-    double tolerance; /* Factor by which a message may be slower than stated */
-    double keepalive; /* Seconds between checks of idle peers; 0: not set */
-    int peer_host;    /* network namespace of the peer; 0: ours */
+    double tolerance; /* Factor by which a message may be slower than the costs
+                       * that the interface states */
+    double keepalive; /* Keepalive interval of interfaces that the check opens,
+                       * in seconds; 0: the default of the transport */
+    int peer_host;    /* Descriptor of the network namespace that the peer
+                       * process enters; 0: it stays in that of the check */
 } run_t;
 
 typedef struct check {
@@ -96,7 +101,8 @@ typedef struct check {
     const char *title;
     int rules[CHECK_RULES_MAX]; /* Terminated by 0; a crash is reported under
                                  * the first rule */
-    int per_resource;           /* run for each transport on each device */
+    int per_resource;           /* 1: run for each transport on each device;
+                                 * 0: run once */
     void (*run)(run_t *run);
 } check_t;
 
@@ -104,16 +110,17 @@ typedef struct check {
  * name. */
 extern const check_t checks[];
 
-/* Lists the plugin's resources in the record; skips if the plugin reports that
- * there is no device for it. */
+/* Stores the plugin's resources in the record. Marks the check as skipped if
+ * the plugin reports that there is no device for it. */
 void list_resources(run_t *run);
 
 /* Records a finding; the check may continue. */
 void check_fail(run_t *run, int rule, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Marks the check as skipped, with the reason. */
 void check_skip(run_t *run, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Adds a remark to those before. */
+/* Appends a remark to the note of the record. */
 void check_note(run_t *run, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* Describes the next step; shown if the process crashes or hangs in it. */
@@ -130,8 +137,8 @@ void check_give_up(run_t *run) __attribute__((noreturn));
 #define check_that(_run, _rule, _condition, ...) \
     ((_condition) ? 1 : (check_fail(_run, _rule, __VA_ARGS__), 0))
 
-/* Returns the manifest's entry for the resource; never NULL for a listed
- * resource. */
+/* Return the manifest's entries for the component and the transport of
+ * run->resource; never NULL for a resource from list_resources(). */
 const ucx_manifest_component_t *run_component(const run_t *run);
 const ucx_manifest_transport_t *run_transport(const run_t *run);
 

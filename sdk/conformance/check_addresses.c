@@ -3,9 +3,10 @@
  * Rule 17 for addresses: truncated addresses are rejected. With any bit
  * inverted, the plugin reads nothing beyond the bytes and does not crash.
  *
- * An address with an inverted bit may be valid. Such device addresses are only
- * passed to is_reachable, which sends nothing: an endpoint might contact other
- * hosts. Such interface and endpoint addresses stay on the device.
+ * An address with an inverted bit may be valid. A device address with one may
+ * name another host, so it is only passed to is_reachable, which sends nothing.
+ * Interface and endpoint addresses with one are also connected to, with the
+ * intact device address, so that no other host is contacted.
  */
 #include "guard.h"
 #include "party.h"
@@ -29,7 +30,8 @@ typedef struct address_test {
     address_t dev, iface;
 } address_test_t;
 
-/* Calls is_reachable with the first bytes of both addresses. */
+/* Calls is_reachable with the first bytes of both addresses; returns its
+ * result. */
 static int ask(address_test_t *test, size_t dev_size, size_t iface_size)
 {
     return slots_is_reachable(
@@ -62,8 +64,8 @@ static ucs_status_t try_ep(address_test_t *test, size_t dev_size,
     status = uct_ep_create(&params, &test->party->ep);
     if (status == UCS_OK) {
         party_progress(test->party);
-        if (test->party->ep != NULL) { /* The error handler does not destroy the
-                                        * endpoint */
+        if (test->party->ep != NULL) { /* The error handler has not destroyed
+                                        * the endpoint */
             uct_ep_destroy(test->party->ep);
             test->party->ep = NULL;
         }
@@ -85,8 +87,9 @@ static void try_cut(address_test_t *test, const address_t *cut)
                     "asking for %s address cut to %zu of %zu "
                     "bytes",
                     cut->what, size, cut->size);
-        /* A transport that needs only the device address may ignore the
-         * interface address */
+        /* Only a truncated device address must be unreachable: a transport
+         * that needs only the device address may ignore the interface
+         * address */
         if (!check_that(test->run, 17,
                         !ask(test, dev_size, iface_size) || !is_dev,
                         "%s address cut to %zu of %zu bytes is reachable",
@@ -254,7 +257,8 @@ static int take_addresses(address_test_t *test)
 
 static void try_all(address_test_t *test)
 {
-    /* If the intact address is unreachable, there is nothing to test */
+    /* If the intact address is unreachable, rejecting truncated addresses
+     * proves nothing */
     if ((run_transport(test->run)->reach & UCX_MANIFEST_REACH_SELF) &&
         !check_that(test->run, 10, ask(test, test->dev.size, test->iface.size),
                     "its own address is not reachable, though the manifest "

@@ -17,14 +17,16 @@ static const uint64_t operand = 0x0ff0aa5512345677ull;
 typedef struct word {
     size_t size; /* 4 or 8 */
     uint64_t address;
-    uint64_t value; /* expected value of the word */
+    uint64_t value; /* Value that the word must have now */
 } word_t;
 
+/* Truncates a value to the size of the word. */
 static uint64_t cut(const word_t *word, uint64_t value)
 {
     return (word->size == sizeof(uint32_t)) ? (uint32_t)value : value;
 }
 
+/* Returns the value that the word must have after the operation. */
 static uint64_t apply(const word_t *word, uct_atomic_op_t op, uint64_t value)
 {
     switch (op) {

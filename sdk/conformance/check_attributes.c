@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rules 10, 24 and 25: attributes of an interface are within the manifest, flags
- * have slots and valid limits, costs are finite numbers and in the manifest's
- * units.
+ * Rules 10, 24 and 25 of sdk/ABI.md: an interface has no capability that the
+ * manifest does not declare; each capability has its slots (function pointers
+ * in the tables of operations) and valid limits; costs are finite numbers, in
+ * the same units as those of the manifest.
  */
 #include "offers.h"
 #include "party.h"
@@ -15,9 +16,10 @@
 
 #define ADDRESS_MAX 65536
 
-/* Ratio of a cost in the manifest to that of an interface, or of an interface to
- * the manifest. Devices of one transport differ, so only a wrong unit is a
- * finding. */
+/* Limits of the ratio between a cost in the manifest and the same cost of an
+ * interface, whichever is larger. A ratio above DECLARED_MAX is a finding: the
+ * unit must be wrong. A ratio above DECLARED_NOTE is only a note, because
+ * devices of one transport differ. */
 #define DECLARED_MAX  1000.0
 #define DECLARED_NOTE 10.0
 
@@ -42,7 +44,7 @@
      UCT_IFACE_FLAG_TAG_RNDV_ZCOPY | UCT_IFACE_FLAG_INTER_NODE | \
      UCT_IFACE_FLAG_DEVICE_EP)
 
-/* Capabilities and the words of manifests for them, for findings. */
+/* Capabilities and the words for them in manifests. Findings use the words. */
 static const struct {
     uint64_t flag;
     const char *word;
@@ -93,7 +95,8 @@ static const char *words_of(uint64_t flags, char *text, size_t size)
 }
 
 /* Adds a note for capabilities that the manifest declares and this device does
- * not have. That is permitted, but the core selects by the manifest. */
+ * not have. That is permitted, but the core selects transports by the
+ * manifest. */
 static void note_unused(run_t *run, const uct_iface_attr_t *attr)
 {
     const uint64_t flags = run_transport(run)->iface_flags & ~attr->cap.flags;
@@ -289,8 +292,10 @@ static void check_stated_costs(run_t *run, const uct_iface_attr_t *attr)
                attr->bandwidth.dedicated, attr->bandwidth.shared);
 }
 
-/* Compares a cost in the manifest, one typical value for all devices, with that
- * of this interface. Both are in SI units; 0: not declared. */
+/* Compares a cost in the manifest, one typical value for all devices, with the
+ * cost that this interface states. Both are in SI units; `unit` converts them
+ * to the unit of the manifest for output. `declared` is 0 if the manifest does
+ * not contain the cost. */
 static void compare_declared(run_t *run, const char *member, double unit,
                              double declared, double stated)
 {
@@ -319,7 +324,8 @@ static void check_declared_costs(run_t *run, const uct_iface_attr_t *attr)
                      attr->bandwidth.dedicated + attr->bandwidth.shared);
 }
 
-/* Operations that have their own capability. */
+/* Operations that have their own capability. Atomics, which do not, are
+ * missing. */
 static const struct {
     uint64_t flag;
     ucx_op_t op;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rule 28: a copier copies between host memory and memory that the processor
- * cannot access, by each operation that it supports, several at a time; its
- * domain detects that memory.
+ * Rule 28 of sdk/ABI.md: a copier, a transport that copies between host memory
+ * and memory that the processor cannot access, does so by each operation that
+ * it supports, and by several at a time. Its domain detects that memory.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -14,6 +14,8 @@
 #include "party.h"
 #include "pattern.h"
 
+/* Number of concurrent copies; maximum length of a copy in bytes; number of
+ * bytes behind each copy that must not change. */
 enum { AT_A_TIME = 4, MOST = 1 << 20, GUARD = 64 };
 
 typedef struct copies {
@@ -42,8 +44,8 @@ static const struct {
     {"get_zcopy", UCT_IFACE_FLAG_GET_ZCOPY},
 };
 
-/* Returns whether the domain has a copier, by the same conditions as in the
- * core. */
+/* Returns whether the resource under test is a copier, by the same conditions
+ * as in the core. */
 static int is_copier(const run_t *run, const uct_md_attr_t *md)
 {
     return (run->resource->type == UCT_DEVICE_TYPE_ACC) &&
@@ -91,7 +93,8 @@ static ucs_status_t try_copy(copies_t *copies, copy_op_t op, char *data,
     }
 }
 
-/* Copies several parts concurrently and waits for all. */
+/* Copies `pieces` ranges of `length` bytes concurrently and waits for all.
+ * Returns 0 with a finding if a copy fails. */
 static int copy(copies_t *copies, copy_op_t op, size_t length, unsigned pieces)
 {
     party_t *party = copies->party;
@@ -129,8 +132,8 @@ static int copy(copies_t *copies, copy_op_t op, size_t length, unsigned pieces)
     return good;
 }
 
-/* Copies to the memory and back by two operations; checks every byte, and the
- * bytes around the range. */
+/* Copies from host memory to the tested memory by `put` and back by `get`.
+ * Checks every byte, and the first host byte behind each range. */
 static int there_and_back(copies_t *copies, copy_op_t put, copy_op_t get,
                           size_t length, unsigned pieces)
 {

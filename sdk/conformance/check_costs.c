@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rule 25: stated costs are close to those measured in the same run. The best
- * of many rounds is compared: a busy machine delays messages, but makes none
- * faster. A transport that is faster than stated is therefore found on any
- * machine. To find one that is slower, the limit is narrow only if the best
- * round is known to be undisturbed: in enough rounds no other program took the
- * processor from either side (calm.h), or the fastest rounds took the same
- * time. The limit includes the costs of two processes and of copies on this
- * machine, which are measured between the rounds.
+ * Rule 25 of sdk/ABI.md: the costs that an interface states are close to those
+ * measured in the same run. The best of many rounds is compared: a busy machine
+ * delays messages, but makes none faster. A transport that is faster than
+ * stated is therefore found on any machine. For a transport that is slower, the
+ * limit is narrow only if the best round is known to be undisturbed: in enough
+ * rounds no other program took the processor from either side (calm.h), or the
+ * fastest rounds took the same time. The limit includes the costs of
+ * communication between two processes and of copies on this machine, which are
+ * measured between the rounds.
  */
 #include "calm.h"
 #include "peer.h"
@@ -17,18 +18,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Minimum number of batches. A batch measures the latency, by rounds of one
+ * message, and then the bandwidth, by bursts of messages. */
 #define BATCHES 5
-/* Seconds in which more batches are run, until enough rounds are calm: of any
- * transport, and of one that appears to be slower than stated. After CALM_LIMIT
- * the bursts are short, because short ones are disturbed less often. */
+/* More batches follow until enough rounds are undisturbed: for up to CALM_LIMIT
+ * seconds, or up to DOUBT_LIMIT seconds if the transport appears to be slower
+ * than stated. After CALM_LIMIT seconds the bursts are short, because short
+ * bursts are disturbed less often. */
 #define CALM_LIMIT   2.0
 #define DOUBT_LIMIT  30.0
-#define ROUNDS       60
-#define BURST_BYTES  ((size_t)1 << 20)
-#define BURST_MAX    500
-#define BURSTS_SHORT 10 /* Number of short bursts in a batch */
-#define BURST_MIN    4  /* Messages of a short burst */
-#define LENGTH_MAX   ((size_t)256 << 10)
+#define ROUNDS       60                  /* Rounds of one message in a batch */
+#define BURST_BYTES  ((size_t)1 << 20)   /* Bytes of a burst, about */
+#define BURST_MAX    500                 /* Maximum messages of a burst */
+#define BURSTS_SHORT 10                  /* Number of short bursts in a batch */
+#define BURST_MIN    4                   /* Messages of a short burst */
+#define LENGTH_MAX   ((size_t)256 << 10) /* Maximum bytes of a large message */
 #define COPIES       4    /* Number of copies of a message between two users */
 #define FLOOR        1e-6 /* Seconds of system calls that are always allowed */
 
@@ -36,8 +40,8 @@
  * measurement is exact within a factor of two, so errors by a factor of ten are
  * found and those by a factor of three are tolerated. */
 #define FACTOR_ABOVE 5.0
-/* While other programs may be the cause, measured costs above this multiple of
- * the stated ones are findings; otherwise, those above run_t.tolerance. */
+/* Measured costs above this multiple of the stated ones are findings if other
+ * programs may be the cause. Otherwise, the limit is run_t.tolerance. */
 #define FACTOR_BUSY 200.0
 
 /* Code with a sanitizer is slow, so its costs are not compared. */
@@ -47,37 +51,39 @@
 #define IS_INSTRUMENTED 0
 #endif
 
-/* Number of undisturbed or equal rounds, so that the best of all rounds is the
- * speed of the transport. A single round may still have been slowed down, by
- * cold caches for example. */
-#define ENOUGH_ROUNDS 20 /* Rounds of one message */
-#define ENOUGH_BURSTS 5
-#define FASTEST_MAX   20
+/* Number of undisturbed rounds, or of fastest rounds of equal duration, after
+ * which the best of all rounds is taken as the speed of the transport. One
+ * undisturbed round is not enough: it may have been slow for another reason,
+ * such as cold caches. */
+#define ENOUGH_ROUNDS 20  /* Rounds of one message */
+#define ENOUGH_BURSTS 5   /* Rounds of one burst */
+#define FASTEST_MAX   20  /* Number of durations that are kept */
 #define AGREEMENT     1.1 /* Durations up to this multiple are equal */
 
 /* Durations of many rounds. */
 typedef struct timed {
-    /* Seconds of the fastest rounds, for one message one way, in order */
+    /* Durations of the fastest rounds in ascending order: seconds for one
+     * message one way. INFINITY in entries that are not used yet. */
     double fastest[FASTEST_MAX];
     unsigned calm;   /* Number of rounds that no other program disturbed */
-    unsigned enough; /* Number of rounds that suffices */
+    unsigned enough; /* ENOUGH_ROUNDS or ENOUGH_BURSTS */
 } timed_t;
 
 typedef struct measured {
     timed_t one_way; /* Time of the smallest message */
     timed_t each;    /* Time of a large message in a sequence of large
                       * messages */
-    double toss;     /* Seconds, one way between the processes, without the
-                      * transport */
+    double toss;     /* Seconds until the peer process sees a change of a
+                      * counter in shared memory; 0: there is no such process */
     double copy;     /* Seconds to copy a large message */
 } measured_t;
 
 /* Costs as the transport states them, in seconds. */
 typedef struct stated {
     double latency;
-    double first;    /* Overheads of the smallest message */
-    double transfer; /* Of a large message */
-    double many;     /* Overheads of a large message */
+    double first;    /* Overheads of both sides for the smallest message */
+    double transfer; /* Length of a large message, divided by the bandwidth */
+    double many;     /* Overheads of both sides for a large message */
 } stated_t;
 
 typedef struct talk {
@@ -86,7 +92,7 @@ typedef struct talk {
     party_t *party;
     calm_t calm;
     party_kind_t small, large;
-    size_t length; /* Of a large message */
+    size_t length; /* Bytes of a large message */
     stated_t stated;
     measured_t best;
 } talk_t;
@@ -107,7 +113,8 @@ static int ask(talk_t *talk, peer_op_t op, uint64_t count, uint64_t value)
     return peer_call(talk->peer, &message, &message);
 }
 
-/* One round: `burst` messages, and the answer to the last one. */
+/* One round: sends `burst` messages, and waits until this side has received
+ * `expected` messages in all. */
 static int run_round(talk_t *talk, party_kind_t kind, size_t length,
                      uint64_t burst, uint64_t expected)
 {
@@ -161,16 +168,17 @@ static void timed_add(timed_t *timed, double duration)
     }
 }
 
-/* Returns whether the best round shows the speed of the transport: enough rounds
- * were calm, or the fastest ones agree. Delays by other programs have any
- * length. */
+/* Returns whether the best round shows the speed of the transport: enough
+ * rounds were undisturbed, or enough of the fastest rounds took equally long,
+ * which rounds delayed by other programs rarely do. */
 static int is_sure(const timed_t *timed)
 {
     return (timed->calm >= timed->enough) ||
            (timed->fastest[timed->enough - 1] <= AGREEMENT * best_of(timed));
 }
 
-/* Adds rounds to *timed, their durations divided by `parts`. */
+/* Runs rounds and adds to *timed their durations, divided by `parts`: the
+ * number of messages that follow each other in a round. */
 static int measure(talk_t *talk, party_kind_t kind, size_t length,
                    uint64_t burst, unsigned rounds, double parts,
                    timed_t *timed)
@@ -199,8 +207,8 @@ static int measure(talk_t *talk, party_kind_t kind, size_t length,
     return 1;
 }
 
-/* Measures a round trip without the transport: a number in shared memory goes
- * to the peer and back. */
+/* Measures half of a round trip without the transport: this side and the peer
+ * process increment a counter in shared memory in turn. */
 static int measure_toss(talk_t *talk, double *best_p)
 {
     _Atomic uint64_t *tosses = &talk->run->record->tosses;
@@ -263,7 +271,8 @@ static int is_disturbed(const measured_t *best)
     return !is_sure(&best->one_way) || !is_sure(&best->each);
 }
 
-/* Return the sum of the stated costs and those of this machine, in seconds.
+/* Return the sum of the stated costs and of the measured costs of this machine,
+ * in seconds: for the smallest message, and for a large message in a sequence.
  * is_slower() multiplies it by the tolerance. */
 static double allowed_first(const talk_t *talk)
 {
@@ -358,7 +367,8 @@ static int estimate_all(talk_t *talk)
     return 1;
 }
 
-/* Returns whether the transport is slower than `allowed`. */
+/* Returns whether the best round took longer than `allowed` seconds, multiplied
+ * by the tolerance. */
 static int is_slower(const talk_t *talk, const timed_t *timed, double allowed)
 {
     return best_of(timed) >
@@ -405,8 +415,8 @@ static int is_far(double declared, double measured)
            (declared > FACTOR_ABOVE * measured);
 }
 
-/* Proposes members of the manifest, if those that it has, or the costs that the
- * interface states, are far from the measured ones. */
+/* Adds a note with the measured costs, as members of a manifest, if the costs
+ * in the manifest or those that the interface states are far from them. */
 static void propose(talk_t *talk)
 {
     const ucx_manifest_transport_t *tl = run_transport(talk->run);

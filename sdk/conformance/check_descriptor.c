@@ -12,8 +12,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Adds bytes to a checksum. Tables are compared by checksums, which need not be
- * strong. */
+/* Adds bytes to a checksum (FNV-1a). Checksums of the plugin's tables, taken
+ * before and after its use, show whether a table has changed. */
 static uint64_t add_bytes(uint64_t sum, const void *bytes, size_t size)
 {
     const unsigned char *byte = bytes;
@@ -25,6 +25,7 @@ static uint64_t add_bytes(uint64_t sum, const void *bytes, size_t size)
     return sum;
 }
 
+/* Adds a table to a checksum. The first member of each table is its size. */
 static uint64_t add_table(uint64_t sum, const void *table)
 {
     size_t size;
@@ -89,7 +90,9 @@ static const ucx_transport_t *find_transport(const ucx_component_t *component,
 #define HAS_SLOT(_table, _slot) \
     (UCX_TABLE_HAS(_table, _slot) && ((_table)->_slot != NULL))
 
-/* The core itself rejects parts that are not declared. */
+/* Checks that the component has everything that the manifest declares. The
+ * reverse needs no check: when the core loads a plugin, it rejects components
+ * and transports that the manifest does not declare. */
 static void check_declared_parts(run_t *run, const ucx_component_t *component)
 {
     const ucx_manifest_component_t *declared =
@@ -206,7 +209,8 @@ static void check_variables(run_t *run, const ucx_plugin_t *plugin)
     }
 }
 
-/* Opens and closes a domain between two checksums. */
+/* Opens and closes a domain; check_descriptor() compares the checksums of the
+ * tables before and after. */
 static void use_md(run_t *run, uct_component_h component,
                    const char *component_name, const char *md_name, void *arg)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lists of devices: repeated lists are equal, names are valid and distinct,
- * types and names match the manifest.
+ * Lists of devices: repeated lists have the same length, names are valid and
+ * distinct, types and names match the manifest.
  */
 #include "check.h"
 #include "plugin.h"
@@ -56,8 +56,8 @@ static void check_unlike(run_t *run, const uct_tl_resource_desc_t *list,
     }
 }
 
-/* Checks that repeated lists are equal. Hardware may change between two
- * queries, but not each time. */
+/* Checks that two consecutive lists have the same length. Hardware may change
+ * between two queries, but not between each of LOOKS + 1 queries. */
 static void check_steady(run_t *run, uct_md_h md, const char *md_name,
                          unsigned count)
 {

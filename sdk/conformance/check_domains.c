@@ -21,8 +21,8 @@
 
 #define KEY_MAX     65536
 #define NUM_THREADS 4
-#define SECONDS     0.2
-#define ROUNDS      20 /* Rounds per thread, while all threads run */
+#define SECONDS     0.2 /* Minimum duration of the rounds */
+#define ROUNDS      20  /* Rounds per thread, while all threads run */
 
 static void check_declared(run_t *run, const char *name,
                            const ucx_manifest_component_t *declared,
@@ -100,8 +100,8 @@ static size_t rkey_size(uct_md_h md)
     return (uct_md_query(md, &attr) == UCS_OK) ? attr.rkey_packed_size : 0;
 }
 
-/* Registers, packs, unpacks and deregisters once. Returns NULL, or a text that
- * says what failed. */
+/* Registers or allocates memory, packs and unpacks its key, and releases both.
+ * Returns NULL, or a text that says what failed. */
 static const char *use_memory(uct_component_h component, uct_md_h md,
                               size_t length, guard_t *guard)
 {
@@ -178,16 +178,16 @@ static void check_memory_use(run_t *run, uct_component_h component,
 /* Synchronizes the threads: all start together, and none exits before every
  * thread has done its rounds, so that they overlap on a busy machine. */
 typedef struct meeting {
-    atomic_uint arrived;
-    atomic_int is_open;
-    atomic_uint busy; /* Number of threads with rounds left */
+    atomic_uint arrived; /* Number of threads that wait for `is_open` */
+    atomic_int is_open;  /* The threads may start */
+    atomic_uint busy;    /* Number of threads with rounds left */
 } meeting_t;
 
 typedef struct hammer {
     meeting_t *meeting;
     uct_component_h component;
     uct_md_h md;
-    const char *failed;
+    const char *failed; /* What failed; NULL: nothing */
     pthread_t thread;
 } hammer_t;
 

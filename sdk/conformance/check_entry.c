@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rules 4, 5, 6, 9 and 23: calls the entry point without the core. It accepts
- * supported versions and rejects others with a reason. It opens, starts and
- * prints nothing. Two cores get independent descriptors.
+ * Rules 4, 5, 6, 9 and 23 of sdk/ABI.md: calls the plugin's entry point without
+ * the core. It must accept supported versions and reject others with a reason.
+ * It must not leave anything open, start threads, or print. Two copies of the
+ * core must get independent descriptors.
  */
 #include "check.h"
 #include <ucx/inspect.h>
@@ -29,12 +30,13 @@
 #define ENTRY_TRIES       5
 #define FDS_MAX           256
 
-/* A table of a newer minor version has members beyond those of today. */
+/* Bytes that are appended to a table to simulate a newer minor version of the
+ * ABI, whose tables have more members. */
 #define NEWER_MEMBERS 64
 
-/* Which services the entry point called; set by the services below. */
-static const char *asked_service;
-static int logged;
+/* Set by the services below, to find out which ones the entry point calls. */
+static const char *asked_service; /* The last service; NULL: none */
+static int logged;                /* Non-zero: log() was called */
 
 static int entry_log_level = UCS_LOG_LEVEL_INFO;
 
@@ -109,7 +111,8 @@ typedef struct entry_test {
     ucx_plugin_entry_t entry;
     guard_t args_guard, host_guard;
     char reason[256];
-    size_t extra; /* Bytes of unknown members at the end of the table */
+    size_t extra; /* Bytes that the next call appends to both tables: 0 or
+                   * NEWER_MEMBERS */
     const ucx_plugin_t *plugin;
 } entry_test_t;
 
@@ -259,8 +262,9 @@ static void expect_silence(run_t *run, int fd, const char *what)
 
 /* --- Duration ------------------------------------------------------------- */
 
-/* Measures one call, in a process that has not loaded the library before, as
- * when a program starts. Other calls check the output and the result. */
+/* Measures one call of the entry point, in a process that has not loaded the
+ * library before, like a program that starts. Ignores the output and the result
+ * of this call: check_calls() checks those of other calls. */
 static void time_entry(entry_test_t *test, double *seconds_p)
 {
     int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -284,7 +288,9 @@ static void time_entry(entry_test_t *test, double *seconds_p)
     }
 }
 
-/* Measures in a child process; returns 0 if it reports no time. */
+/* Measures one call in a child process. Returns seconds, or 0 if the child
+ * reports no time, because it crashed for example. `shared` is memory shared
+ * with the child. */
 static double fork_try(entry_test_t *test, double *shared)
 {
     pid_t parent = getpid(), pid;
@@ -305,10 +311,11 @@ static double fork_try(entry_test_t *test, double *shared)
 }
 
 /*
- * Checks the duration. The entry point is slow only if all tries exceed the
- * limit, because a busy machine may delay a single call. Must be called before
- * anything is loaded. A crash is reported by the calls that follow, in more
- * detail.
+ * Checks the duration of the entry point. It is a finding only if all tries
+ * exceed the limit, because a busy machine may delay a single call. Must be
+ * called before this process loads the library, since its children must not
+ * have loaded it. A crash is not reported here, but by the calls in
+ * check_calls().
  */
 static void check_time(entry_test_t *test)
 {
@@ -351,8 +358,8 @@ static void check_first_call(entry_test_t *test, const unsigned char *fds,
 }
 
 /* Loads the plugin for two copies of the core in one process, each with its own
- * host: the descriptor that one has received must stay valid when the other is
- * unloaded. */
+ * table of services: the descriptor that one copy has received must stay valid
+ * when the other copy is unloaded. */
 static void check_two_cores(entry_test_t *test)
 {
     guard_t own = test->host_guard;
@@ -377,7 +384,7 @@ static void check_two_cores(entry_test_t *test)
                    (first->components[0] != second->components[0]),
                "two cores get one and the same descriptor or component");
 
-    /* The first core is unloaded together with its host */
+    /* The first core is unloaded together with its table of services */
     test->plugin = first;
     finish_plugin(test);
     guard_close(&own);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Events: a process that arms the descriptor and sleeps on it is woken by a
- * message and by send resources for a pending request, whatever the timing. It
- * is not woken when nothing happens.
+ * Events: a process that arms the event descriptor and sleeps on it is woken by
+ * a message and by send resources for a pending request, whatever the timing.
+ * The process is not woken when nothing happens.
  */
 #include "peer.h"
 
@@ -25,10 +25,10 @@ typedef struct events_test {
     party_t *party;
     party_kind_t kind;
     size_t length;
-    unsigned events; /* UCT_EVENT_* that the interface supports */
-    int fd;
-    unsigned num_posted; /* Number of requests that the peer has not answered
-                          * yet */
+    unsigned events;     /* UCT_EVENT_* that the interface supports */
+    int fd;              /* Event descriptor of the interface */
+    unsigned num_posted; /* Number of requests of post() that the peer has not
+                          * answered yet */
 } events_test_t;
 
 /* Sends a request. peer_call() is not used, because it would progress our
@@ -55,9 +55,9 @@ static int collect_answer(events_test_t *test)
 }
 
 /*
- * Asks the peer for its state while sleeping. The peer answers after it has
- * executed all its requests and is idle. Returns 0 if nothing woke us, or if
- * the peer is lost, which is a finding.
+ * Sleeps until the peer has finished: it answers PEER_STATS after it has
+ * executed all earlier requests and is idle. Returns 0 if nothing woke this
+ * side meanwhile, or if the peer is lost, which is a finding.
  */
 static int sleep_for_peer(events_test_t *test)
 {
@@ -76,9 +76,9 @@ static int sleep_for_peer(events_test_t *test)
     return woken;
 }
 
-/* Sleeps on the armed descriptor. Returns 0 if nothing woke it. A peer that
- * waits for a processor delays this side too, so only silence after the peer
- * has finished counts. */
+/* Sleeps on the armed descriptor. Returns 0 if nothing wakes this side. A peer
+ * that waits for a processor sends late, so only SLEEP_MS of silence after the
+ * peer has finished count as no wake-up. */
 static int sleep_armed(events_test_t *test)
 {
     return party_sleep(test->party, test->fd, LATE_MS) ||
@@ -88,8 +88,9 @@ static int sleep_armed(events_test_t *test)
 }
 
 /*
- * Sleeps until `*count` has reached `wanted`, as a program does: progress until
- * idle, arm, sleep. Returns 0 if an event was lost.
+ * Waits until `*count` has reached `wanted` in the way of a program: progress
+ * until idle, arm, sleep. `what` names the awaited event in findings. Returns 0
+ * if an event was lost.
  */
 static int sleep_until(events_test_t *test, const uint64_t *count,
                        uint64_t wanted, const char *what)
@@ -129,8 +130,9 @@ static int sleep_until(events_test_t *test, const uint64_t *count,
     }
 }
 
-/* Requests a message. It arrives at once or a little later, so that each moment
- * between the last progress and the sleep is tested. */
+/* Requests a message from the peer, which sends it after a delay that depends
+ * on `round`, so that messages arrive at each moment between this side's last
+ * progress and its sleep. */
 static int ask_for_message(events_test_t *test, unsigned round)
 {
     static peer_message_t message;
@@ -242,7 +244,8 @@ static void check_resources_wake(events_test_t *test)
 
     check_doing(test->run, "sleeping for resources");
     if (uct_ep_pending_add(test->party->ep, &waiter.super, 0) == UCS_OK) {
-        if (post(test, PEER_RESET)) { /* The peer resumes */
+        if (post(test, PEER_RESET)) { /* Any request makes the peer progress
+                                       * again */
             sleep_until(test, &waiter.calls, 1,
                         "the turn of a pending "
                         "request");

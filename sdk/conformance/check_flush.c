@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Flush of an endpoint and of an interface, idle and after sends. Its
- * completion is called once, and not before the completions of earlier
- * operations.
+ * Flush of an endpoint and of an interface, idle and after sends. The
+ * completion of a flush is called once, and not before the completions of
+ * earlier operations.
  */
 #include "peer.h"
 
@@ -20,11 +20,13 @@ typedef struct flush_test {
     size_t length;
     party_rx_t sent;
     party_done_t zcopies[NUM_ZCOPY];
-    unsigned num_started; /* Number of completions to come */
+    unsigned num_started; /* Number of entries of `zcopies` whose operations
+                           * returned UCS_INPROGRESS */
 } flush_test_t;
 
-/* Starts zero-copy messages without waiting for them. The first one is retried
- * until it starts, regardless of messages in flight. */
+/* Starts zero-copy messages without waiting for their completions, until there
+ * are no send resources. Only the first message is retried: it must be accepted
+ * when resources become available. */
 static void start_zcopies(flush_test_t *test)
 {
     party_t *party      = test->party;
@@ -79,8 +81,8 @@ static ucs_status_t call_flush(flush_test_t *test, int whole_iface,
                uct_ep_flush(test->party->ep, UCT_FLUSH_FLAG_LOCAL, comp);
 }
 
-/* Flushes with a completion and waits for it; *status_p is the status of the
- * flush. */
+/* Flushes with a completion and waits for it. `what` names the flush in
+ * findings. Returns 0 with a finding if the flush fails. */
 static int flush_once(flush_test_t *test, int whole_iface, const char *what)
 {
     ucs_status_t status = UCS_ERR_NO_RESOURCE;
@@ -118,7 +120,8 @@ static int flush_once(flush_test_t *test, int whole_iface, const char *what)
                       done.calls);
 }
 
-/* Flushes without a completion: the call only returns the state. */
+/* Flushes without a completion: repeats the call until it no longer returns
+ * UCS_INPROGRESS. */
 static void flush_by_asking(flush_test_t *test, int whole_iface,
                             const char *what)
 {
@@ -181,8 +184,8 @@ static void check_rounds(flush_test_t *test)
     }
 }
 
-/* Checks a flush that a stopped peer delays: it completes when the peer
- * resumes. */
+/* Checks a flush while the peer does not progress. If the flush is delayed, it
+ * must complete when the peer progresses again. */
 static void check_held(flush_test_t *test)
 {
     party_done_t done;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rule 27 over many rounds: opens, uses and closes a domain, an interface and a
- * connection. Descriptors, threads and memory return to their previous counts,
- * in this process and in the peer.
+ * Rule 27 of sdk/ABI.md: each of many rounds opens, uses and closes a domain,
+ * an interface and a connection. Afterwards the counts of descriptors, threads
+ * and memory in this process are not larger than before, nor is the number of
+ * descriptors in the peer.
  */
 #include "peer.h"
 #include "usage.h"
@@ -13,12 +14,14 @@
 #define ROUNDS      100
 #define WARM_ROUNDS 20
 #define HALF_ROUNDS ((ROUNDS + WARM_ROUNDS) / 2)
-/* Allowed growth in each half of the rounds. A table or a pool that grows once,
- * by any size, grows in one half only, a leak in both. */
+/* Growth in bytes that is allowed in each half of the rounds. Only growth in
+ * both halves is a leak: a table or a pool that grows once, by any size, grows
+ * in one half only. */
 #define HEAP_SLACK     8192
 #define RESIDENT_SLACK ((size_t)2 << 20)
 
-/* Sanitizers keep freed memory for a while. */
+/* Memory is not compared with sanitizers, which keep freed memory for a
+ * while. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define MEMORY_COUNTS 0
 #else
@@ -56,7 +59,9 @@ static int run_round(run_t *run, peer_t *peer, party_t *party)
     return result;
 }
 
-/* Checks the peer. It closes connections a moment later than this side. */
+/* Checks that the number of descriptors in the peer returns to `before`.
+ * Repeats the query, because the peer closes connections a moment later than
+ * this side. */
 static void check_peer(run_t *run, peer_t *peer, uint64_t before)
 {
     static peer_message_t message;
@@ -76,8 +81,8 @@ static void check_peer(run_t *run, peer_t *peer, uint64_t before)
                (unsigned long long)before);
 }
 
-/* Usage of the process after the warm-up rounds, in the middle and at the
- * end. */
+/* Resource counts of this process after WARM_ROUNDS, after HALF_ROUNDS and at
+ * the end. */
 typedef struct {
     usage_t before, half, after;
 } growth_t;
@@ -100,9 +105,9 @@ static int memory_is_back(const growth_t *growth)
                    growth->after.resident, RESIDENT_SLACK);
 }
 
-/* Counts the resources that were not released. A thread that was asked to exit
- * needs processor time before it releases its resources, so the count is
- * repeated until everything is released or the time limit is reached. */
+/* Stores the final counts. A thread that was asked to exit needs processor time
+ * before it releases its resources, so counting is repeated until everything is
+ * released or the time limit is reached. */
 static void count_left(growth_t *growth)
 {
     const usage_t *before = &growth->before, *after = &growth->after;

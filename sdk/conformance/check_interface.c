@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Interfaces: two can be open at once, addresses are complete and constant, and
- * opening and closing leaks nothing. The core has filled the empty slots of its
- * tables.
+ * opening and closing leaks no descriptors. In the tables of operations, the
+ * core has filled the slots that the plugin leaves empty.
  */
 #include "party.h"
 #include "usage.h"
@@ -73,8 +73,9 @@ static void check_addresses_of(run_t *run, party_t *party)
     }
 }
 
-/* Calls the plugin's slot, because the core calls it only once and stores the
- * result. */
+/* Checks that a second query has the same result as the first. Calls the
+ * plugin's slot, because uct_iface_query() returns the result that the core
+ * stored when it opened the interface. */
 static void check_query(run_t *run, party_t *party)
 {
     ucx_iface_attr_t again = {.size = sizeof(again)};
@@ -95,8 +96,8 @@ static void check_query(run_t *run, party_t *party)
                "a second query gives another answer than the first");
 }
 
-/* Checks that the core has filled each slot of a table: callers do not test for
- * NULL. */
+/* Checks that the core has filled each slot of a table, because callers do not
+ * test slots for NULL. A table is a size_t, followed by function pointers. */
 static void check_filled(run_t *run, const char *name, const void *table,
                          size_t size)
 {
@@ -152,8 +153,8 @@ static void use_both(run_t *run, party_t *first, party_t *second)
                               UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
 }
 
-/* Checks that descriptors are closed. A descriptor that another thread closes
- * disappears a moment later. */
+/* Checks that all descriptors that `fds` does not mark are closed. Waits,
+ * because another thread may close a descriptor a moment later. */
 static void check_closed(run_t *run, const unsigned char *fds)
 {
     double end = clock_now() + USAGE_PATIENCE;
@@ -165,8 +166,8 @@ static void check_closed(run_t *run, const unsigned char *fds)
     check_that(run, 27, left[0] == '\0', "closing has left open:%s", left);
 }
 
-/* Opens and closes interfaces: first to warm up, then to count what one round
- * leaks. */
+/* Opens and closes two interfaces in two rounds. The first round is a warm-up:
+ * only descriptors that the second round leaves open are findings. */
 void check_interface(run_t *run)
 {
     static party_t first, second;

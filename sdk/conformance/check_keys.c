@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rule 17 for keys: truncated keys are rejected. With any bit inverted, the
- * plugin reads nothing beyond the bytes. Unpacking may accept a key with an
- * inverted bit: only its use shows that it is wrong.
+ * Rule 17 of sdk/ABI.md for remote keys: truncated keys are rejected. Unpacking
+ * a key with an inverted bit, or random bytes, reads nothing beyond the bytes.
+ * Such a key may be accepted, since only its use shows that it is wrong.
  */
 #include "check.h"
 #include "guard.h"
@@ -23,9 +23,9 @@ typedef struct key_test {
     uct_md_h md;
     const char *md_name;
     guard_t guard;
-    unsigned char *good;
+    unsigned char *good; /* A valid packed key of `size` bytes */
     size_t size;
-    unsigned tested;
+    unsigned tested; /* Number of keys that were unpacked */
 } key_test_t;
 
 /* Unpacks the bytes and releases the result. */
@@ -107,7 +107,7 @@ static void try_all(key_test_t *test)
                test->md_name);
 }
 
-/* Tests exported keys in the same way, by mem_attach. */
+/* Checks that the slot mem_attach rejects truncated exported keys. */
 static void check_exported(run_t *run, uct_md_h md, const char *md_name,
                            const memory_t *memory)
 {

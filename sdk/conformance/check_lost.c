@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rule 18: a lost peer is reported to the error handler once, in bounded time,
- * by the worker's thread, after the peer's messages were delivered. Outstanding
- * operations complete, later ones fail, and the endpoint can be destroyed, even
- * inside the handler.
+ * Rule 18 of sdk/ABI.md: a lost peer is reported to the error handler once, in
+ * bounded time, by the worker's thread, after the peer's messages were
+ * delivered. Outstanding operations complete, later operations fail, and the
+ * endpoint can be destroyed, even inside the handler.
  */
 #include "lost.h"
 
@@ -15,11 +15,11 @@
 
 #define NUM_ZCOPY 16
 #define LAST_MAX \
-    4096              /* More messages than any transport delivers in one
-                       * round */
-#define LAST_LENGTH 8 /* Short, so that many messages fit */
+    4096              /* More messages than any transport delivers in one call
+                       * of progress */
+#define LAST_LENGTH 8 /* Bytes; short, so that the peer can send many */
 #define NUM_PROBES  10
-#define KEEPALIVE   0.1 /* Seconds */
+#define KEEPALIVE   0.1 /* Interval in seconds */
 #define LOST_SECONDS \
     30.0 /* Seconds until the loss of a killed peer is
           * reported */
@@ -31,14 +31,17 @@ typedef struct lost_test {
     run_t *run;
     peer_t *peer;
     party_t *party;
-    network_t *network; /* NULL: the peer is on this host */
+    network_t *network; /* Network to be silenced; NULL: the peer is on this
+                         * host and is killed */
     party_kind_t kind;
     size_t length;
     party_done_t zcopies[NUM_ZCOPY];
-    unsigned num_started;
+    unsigned num_started; /* Number of entries of `zcopies` whose operations
+                           * returned UCS_INPROGRESS */
     uct_pending_req_t request;
-    int is_queued;
-    unsigned request_calls; /* Number of requests that were called or purged */
+    int is_queued;          /* pending_add accepted `request` */
+    unsigned request_calls; /* How often a pending request was called or
+                             * purged */
 } lost_test_t;
 
 static lost_test_t test;
@@ -76,7 +79,9 @@ static const char *what_happened(void)
                                     "a peer was killed";
 }
 
-/* Establishes a connection, stops the peer, and sends as much as possible. */
+/* Establishes a connection by a message, and stops the peer's progress. With
+ * `with_outstanding`, then starts as many operations as possible and queues a
+ * pending request. Returns 0 on failure. */
 static int load_endpoint(int with_outstanding)
 {
     party_rx_t sent = {0}, rx;
@@ -152,8 +157,8 @@ static void check_report(uct_ep_h ep)
                "worker's");
 }
 
-/* Checks that a failed endpoint queues nothing: the request would never be
- * called. */
+/* Checks that pending_add on a failed endpoint rejects a request, which would
+ * never be called. */
 static void check_pending_add(void)
 {
     static uct_pending_req_t late = {.func = handle_pending};
@@ -170,7 +175,8 @@ static void check_pending_add(void)
                ucs_status_string(status));
 }
 
-/* Checks that all accepted operations complete. */
+/* Checks a failed endpoint: sends fail, the queued request is called or purged
+ * once, and all accepted operations complete. */
 static void check_end(void)
 {
     ucs_status_t status;
@@ -251,8 +257,8 @@ static void check_destroy_inside(void)
     }
 }
 
-/* Has the peer send as much as it can without progress on our side. Returns how
- * many messages have left it. */
+/* Makes the peer send as many messages as it can without progress of this side.
+ * Returns how many messages have left the peer. */
 static uint64_t receive_nothing_yet(void)
 {
     static peer_message_t message;
@@ -269,9 +275,9 @@ static uint64_t receive_nothing_yet(void)
                0;
 }
 
-/* Checks that messages of the peer are delivered if a send detects the failure
- * before anything was received. So many messages wait that one round of
- * progress does not deliver all of them. */
+/* Checks that messages of the peer are delivered before its loss is reported,
+ * even if a send of this side fails first. So many messages wait that one call
+ * of progress does not deliver all of them. */
 static void check_last_words(void)
 {
     uint64_t num_last;
@@ -283,8 +289,8 @@ static void check_last_words(void)
     }
     num_last = receive_nothing_yet();
     if (num_last == 0) {
-        return; /* The peer's messages leave only with our progress: there is
-                 * nothing left to deliver */
+        return; /* The peer's messages leave only while this side progresses:
+                 * none can wait for delivery */
     }
     lose_peer();
     for (i = 0; i < NUM_PROBES; ++i) {
@@ -303,8 +309,8 @@ static void check_last_words(void)
     }
 }
 
-/* Checks that the transport's own keepalive detects the loss, while nothing is
- * sent and no check is requested. */
+/* Checks that the transport's own keepalive detects the loss: this side sends
+ * nothing and does not call ep_check. */
 static void check_idle(void)
 {
     if (!(test.party->attr->cap.flags & UCT_IFACE_FLAG_EP_KEEPALIVE) ||
@@ -346,11 +352,11 @@ static int begin(run_t *run, peer_t *peer, party_t *party, network_t *network)
     return 0;
 }
 
-/* One way to lose a peer. Each case runs in a separate process. */
+/* One test of the loss of a peer. Each case runs in a separate process. */
 typedef struct lost_case {
     void (*body)(void);
-    network_t *network;
-    double keepalive;
+    network_t *network; /* As lost_test_t.network */
+    double keepalive;   /* As run_t.keepalive */
 } lost_case_t;
 
 static void run_case(run_t *run, void *arg)
@@ -367,7 +373,8 @@ static void run_case(run_t *run, void *arg)
 }
 
 /* Runs a case in a separate process. Returns 0 if the case was skipped or has
- * failed: the others would give the same result. */
+ * failed; the caller then runs no other case, which would give the same
+ * result. */
 static int run_apart(run_t *run, void (*body)(void), network_t *network,
                      double keepalive, const char *what)
 {

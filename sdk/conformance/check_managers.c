@@ -32,15 +32,20 @@ typedef struct manager_test {
     uct_listener_h listener;
     struct sockaddr_storage address; /* Address of the listener */
     size_t max_private;
-    int rejects; /* Reject the next request */
-    pid_t tid;
+    int rejects; /* The listener's callback rejects requests */
+    pid_t tid;   /* Thread id of the worker */
 
     uct_ep_h client, server;
     char private_data[PRIVATE_MAX]; /* Data that is sent in both directions */
     size_t private_length;
+    /* Number of calls for the current client: of the listener's callback, of
+     * the client's connect callback, of the server's notify callback, and of
+     * the disconnect callbacks of both endpoints */
     unsigned requests, answers, notices, client_left, server_left;
+    /* Number of wrong private data, and of callbacks by another thread than the
+     * worker's */
     unsigned wrong_data, foreign;
-    ucs_status_t answer, notice;
+    ucs_status_t answer, notice; /* The last status of these callbacks */
 } manager_test_t;
 
 /* --- Callbacks ----------------------------------------------------------- */
@@ -269,8 +274,9 @@ static void handle_flushed(uct_completion_t *comp)
 {
 }
 
-/* Checks that a flush of a disconnected endpoint completes when the server was
- * notified, without an answer from the server. */
+/* Checks that a flush of the client's endpoint, which has called
+ * uct_ep_disconnect(), completes after the server was notified, without waiting
+ * for the server's own disconnect. */
 static void check_flush_left(manager_test_t *test)
 {
     uct_completion_t comp = {

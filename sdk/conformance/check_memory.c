@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Put and get of every kind that is supported, at the borders of their limits,
- * to and from memory of the peer. Checks each byte and the memory around it.
+ * Put and get of every kind that the interface supports, with lengths at and
+ * between their limits, to and from memory of the peer. Checks each byte, and
+ * that the bytes around the range do not change.
  */
 #include "peer.h"
 #include "remote.h"
@@ -12,7 +13,7 @@
 
 #include "pattern.h"
 
-#define SHOWN_SIZE (PARTY_ZCOPY_MAX + 4096)
+#define SHOWN_SIZE (PARTY_ZCOPY_MAX + 4096) /* Bytes that the peer provides */
 #define GUARD      64 /* Number of bytes on each side that must not change */
 
 typedef enum rma_op {

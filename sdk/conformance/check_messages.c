@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Active messages of every kind, at the borders of the interface's limits, in
- * both directions at once. Each is verified byte by byte; some are kept and
- * verified again when they are released.
+ * Active messages of every kind, with lengths at and between the interface's
+ * limits, in both directions at once. Each message is verified byte by byte.
+ * Some received messages are kept and verified again when they are released.
  */
 #include "peer.h"
 
@@ -65,7 +65,8 @@ static void send_lengths(talk_t *talk, party_kind_t kind)
     }
 }
 
-/* Sends messages with many I/O vector entries, and headers of all lengths. */
+/* Sends messages with 1 to max_iov I/O vector entries, and zero-copy messages
+ * with headers of one byte up to max_hdr bytes. */
 static void send_pieces(talk_t *talk, party_kind_t kind)
 {
     const size_t max     = party_max(talk->party, kind);
@@ -108,7 +109,8 @@ static void send_burst(talk_t *talk)
     }
 }
 
-/* Makes the peer send at the same time. */
+/* Makes the peer send messages while this side sends, and adds them to
+ * `expected`. */
 static void ask_for_messages(talk_t *talk, party_kind_t kind, size_t length,
                              unsigned count, party_rx_t *expected)
 {
@@ -158,7 +160,8 @@ static void count_trace(void *arg, uct_am_trace_type_t type, uint8_t id,
     snprintf(buffer, max, "%s", TRACE_TEXT);
 }
 
-/* Receives the lines of the log, which are not printed. */
+/* Counts the lines of the log that contain the text of count_trace(). Returns
+ * 1, so that no line is printed. */
 static int count_line(void *arg, const char *file, unsigned line,
                       const char *function, ucs_log_level_t level,
                       const char *message)
@@ -167,7 +170,8 @@ static int count_line(void *arg, const char *file, unsigned line,
     return 1;
 }
 
-/* Sends one message of each kind, and receives one from the peer. */
+/* Sends one message of each kind, and receives one from the peer. Returns the
+ * number of messages that were sent. */
 static unsigned send_traced(talk_t *talk, party_rx_t *replies)
 {
     party_t *party = talk->party;
@@ -190,8 +194,8 @@ static unsigned send_traced(talk_t *talk, party_rx_t *replies)
     return count;
 }
 
-/* Checks that a tracer sees each message, and none after tracing is
- * disabled. */
+/* Checks that a tracer is called for each message while the log level includes
+ * data, and for none before. */
 static void talk_traced(talk_t *talk, party_rx_t *replies)
 {
     trace_count_t count = {0};

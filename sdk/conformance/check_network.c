@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two hosts and a network that loses, repeats, delays and reorders packets:
- * messages arrive once, in order and undamaged; an idle or stopped peer is not
- * lost; a completed flush means that the messages arrive; a network that goes
- * silent is reported. Only for transports that use network devices of the
- * kernel; the device that this check creates exists only in its namespaces.
+ * Two hosts and a network (network.h) that loses, repeats, delays and reorders
+ * packets: messages arrive once, in order and undamaged; an idle peer is not
+ * reported as lost; a completed flush means that the messages arrive; a peer is
+ * reported as lost when the network goes silent. Only for transports that use
+ * network devices of the kernel; the device that this check creates exists only
+ * in its network namespaces.
  */
 #include "lost.h"
 #include "peer.h"
@@ -19,13 +20,13 @@
 #define NUM_STOPPED  20
 #define NUM_FLUSHED  8
 #define LENGTH_MAX   20000
-#define KEEPALIVE    0.1 /* Seconds */
+#define KEEPALIVE    0.1 /* Interval in seconds */
 #define IDLE_SECONDS 2.0
 #define STOP_SECONDS 1.0
 #define DARK_SECONDS 0.3
 #define QUIET_SECONDS \
-    10.0 /* Seconds of silence after which there are no more
-          * retransmissions */
+    10.0 /* Seconds without a frame after which no retransmission is
+          * expected */
 #define CASE_SECONDS 150.0
 
 typedef struct talk {
@@ -82,8 +83,9 @@ static int send_messages(talk_t *talk, party_kind_t kind, size_t length,
     return 1;
 }
 
-/* Waits until the peer has received everything that was sent, or the network
- * has been silent for so long that no retransmission will come. */
+/* Waits until the peer has received everything that was sent, or no frame was
+ * sent for QUIET_SECONDS. *rx receives the peer's counters. Returns 0 if the
+ * peer does not answer. */
 static int await_peer(talk_t *talk, party_rx_t *rx)
 {
     uint64_t frames = UINT64_MAX;
@@ -154,8 +156,8 @@ static void talk_lossy(talk_t *talk)
     check_unfailed(talk, "on a network that loses packets");
 }
 
-/* Checks that a peer is not reported as lost because probes are lost, or
- * because it does not call progress. */
+/* Checks that an idle peer is not reported as lost because the network loses
+ * frames of keepalive. */
 static void talk_idle(talk_t *talk)
 {
     size_t length;
@@ -173,7 +175,8 @@ static void talk_idle(talk_t *talk)
     }
 }
 
-/* Checks a stopped peer. The transport may report it as lost. */
+/* Checks that messages to a stopped process arrive after it continues. The
+ * transport may instead report the peer as lost; then nothing is checked. */
 static void talk_stopped(talk_t *talk)
 {
     size_t length;
@@ -201,8 +204,8 @@ static void talk_stopped(talk_t *talk)
     }
 }
 
-/* Checks that flushed messages arrive, even if the interface is closed and the
- * network was silent for a while. */
+/* Checks that messages arrive after their flush has completed, even if the
+ * interface is closed then and the network was silent before. */
 static void talk_flushed(talk_t *talk)
 {
     size_t length;
@@ -259,7 +262,7 @@ static void talk_flushed(talk_t *talk)
 typedef struct network_case {
     const char *what;
     void (*talk)(talk_t *talk);
-    double keepalive; /* Seconds; 0: not set */
+    double keepalive; /* As run_t.keepalive */
 } network_case_t;
 
 static const network_case_t cases[] = {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The pending queue accepts a request when there are no send resources and
- * returns UCS_ERR_BUSY otherwise. Progress calls requests in order and keeps a
- * request that fails. A purge removes all requests.
+ * The pending queue of an endpoint accepts a request when there are no send
+ * resources; otherwise pending_add returns UCS_ERR_BUSY. Progress calls
+ * requests in order and keeps a request that returns an error. A purge removes
+ * all requests.
  */
 #include "peer.h"
 
@@ -33,9 +34,10 @@ typedef struct pending {
     request_t requests[NUM_REQUESTS];
     unsigned num_done;
     unsigned num_purged;
-    unsigned rejections; /* Number of times that the first request still has to
-                          * fail; it must stay queued then */
-    unsigned inside;     /* Number of requests that are being called */
+    unsigned rejections; /* How many further calls of the first request return
+                          * UCS_ERR_NO_RESOURCE; it must stay queued then */
+    unsigned inside;     /* Number of calls of requests that have not returned
+                          * yet */
 } pending_t;
 
 /* --- Callbacks ----------------------------------------------------------- */
@@ -58,8 +60,7 @@ static ucs_status_t send_pending(request_t *request)
     ++request->calls;
     if ((request == &test->requests[0]) && (test->rejections > 0)) {
         --test->rejections;
-        return UCS_ERR_NO_RESOURCE; /* Returned by requests that find no send
-                                     * resources */
+        return UCS_ERR_NO_RESOURCE; /* As if there were no send resources */
     }
 
     status = party_try(test->party, test->kind, test->length, 0, 1, NULL);
@@ -86,7 +87,8 @@ static ucs_status_t handle_pending(uct_pending_req_t *self)
     return status;
 }
 
-/* Checks that no request is being called after the transport has returned. */
+/* Checks that each request that the transport has called has returned: a
+ * transport could leave it by longjmp(). */
 static int check_returned(const pending_t *test)
 {
     return check_that(test->run, 20, test->inside == 0,
@@ -130,14 +132,16 @@ static ucs_status_t add(pending_t *test, request_t *request)
 {
     ucs_status_t status;
 
-    test->party->sending = 1; /* A callback during this call is an error, too */
+    test->party->sending = 1; /* A request that is called during this call is a
+                               * finding, as during a send */
     status = uct_ep_pending_add(test->party->ep, &request->super, 0);
     test->party->sending = 0;
     return status;
 }
 
-/* Queues a request. UCS_ERR_BUSY means that a send may succeed, so the request
- * is sent. */
+/* Queues a request. If pending_add returns UCS_ERR_BUSY, a send may succeed:
+ * then sends a message and tries again, until the send resources are used
+ * up. */
 static int queue(pending_t *test, unsigned index)
 {
     double end = clock_now() + BUSY_SECONDS;
@@ -255,8 +259,8 @@ static void check_purge(pending_t *test)
                NUM_REQUESTS - test->num_done);
 
     if (peer_tell(test->peer, PEER_STATS)) {
-        party_settle(test->party, 0.05); /* Requests that are called from here
-                                          * on fail */
+        party_settle(test->party, 0.05); /* A purged request that is called here
+                                          * records a finding */
         if (conversation_await(test->peer, &test->sent, &rx)) {
             conversation_compare(test->run, "the peer", &rx, &test->sent);
         }

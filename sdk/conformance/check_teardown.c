@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Destruction of endpoints that were never used, that have just sent (all
- * messages arrive), and whose operations are cancelled; closing of an interface
- * to which messages are in flight.
+ * Destruction of endpoints that were never used; of endpoints that have just
+ * sent messages, all of which must arrive; and of endpoints whose operations
+ * are cancelled. Closing of an interface to which messages are in flight.
  */
 #include "peer.h"
 
@@ -20,7 +20,8 @@ typedef struct teardown {
     size_t length;
     party_rx_t sent;
     party_done_t zcopies[NUM_ZCOPY];
-    unsigned num_started;
+    unsigned num_started; /* Number of entries of `zcopies` whose operations
+                           * returned UCS_INPROGRESS */
     uct_pending_req_t request;
 } teardown_t;
 
@@ -33,7 +34,8 @@ static void handle_purge(uct_pending_req_t *self, void *arg)
 {
 }
 
-/* Replaces a destroyed endpoint by a new one. */
+/* Destroys the endpoints of both sides, if they exist, and connects new
+ * ones. */
 static int renew(teardown_t *test)
 {
     conversation_disconnect(test->peer, test->party);
@@ -51,7 +53,8 @@ static void check_unused(teardown_t *test)
     }
 }
 
-/* Checks that accepted messages are delivered if the connection is alive. */
+/* Checks that messages which the transport has accepted arrive although the
+ * sender destroys its endpoint at once. */
 static void check_delivered(teardown_t *test)
 {
     party_rx_t rx;
@@ -103,7 +106,8 @@ static void start_zcopies(teardown_t *test)
     }
 }
 
-/* Stops the peer, cancels all operations, and destroys the endpoint. */
+/* Stops the peer's progress, cancels all operations by a flush with
+ * UCT_FLUSH_FLAG_CANCEL, and destroys the endpoint. */
 static void check_cancelled(teardown_t *test)
 {
     party_rx_t unused = {0};
@@ -164,7 +168,8 @@ static void check_cancelled(teardown_t *test)
     memset(&test->sent, 0, sizeof(test->sent));
 }
 
-/* Closes an interface to which the peer keeps sending. */
+/* Makes the peer send messages while check_teardown() closes the interface to
+ * which they are sent. */
 static void leave_in_between(teardown_t *test)
 {
     static peer_message_t message;

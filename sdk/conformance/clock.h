@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The clock for the limits of the checks. */
+/* The monotonic clock for time limits of the checks. */
 #ifndef CONFORMANCE_CLOCK_H
 #define CONFORMANCE_CLOCK_H
 

@@ -21,7 +21,8 @@ typedef struct elf_parts {
     size_t strings; /* Index of the section with the names */
 } elf_parts_t;
 
-/* Returns a name from the string table, or "" for an offset outside it. */
+/* Returns the name at an offset of the string table, or "" if the offset is
+ * outside of the table. */
 static const char *name_at(const elf_file_t *file, const elf_parts_t *parts,
                            size_t offset)
 {
@@ -183,7 +184,8 @@ static ucs_status_t read_dynamic(elf_file_t *file, const elf_parts_t *parts)
     return UCS_OK;
 }
 
-/* Opens a regular file. O_NONBLOCK is needed in case the path is a FIFO. */
+/* Opens a regular file. O_NONBLOCK prevents open() from blocking if the path is
+ * a FIFO. */
 static ucs_status_t open_regular(const char *path, int *fd_p)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);

@@ -13,9 +13,9 @@
 typedef struct elf_symbol {
     const char *name;
     const char *version; /* "" if there is none */
-    int defined;
+    int defined;         /* 0: imported from another library */
     int is_function;
-    int is_version; /* The symbol is a version node */
+    int is_version; /* The symbol only names a version of the linker map */
 } elf_symbol_t;
 
 typedef struct elf_file {
@@ -23,10 +23,10 @@ typedef struct elf_file {
     struct Elf *elf;       /* Object of libelf; the names point into it */
     elf_symbol_t *symbols; /* Global and weak symbols that the loader uses */
     unsigned num_symbols;
-    const char **needed;
+    const char **needed; /* Names of the libraries that it links */
     unsigned num_needed;
-    int bind_now;
-    int text_relocations;
+    int bind_now;         /* The loader binds all symbols at load */
+    int text_relocations; /* The loader changes its code */
 } elf_file_t;
 
 /* Opens the file; on failure `why` receives the reason. */

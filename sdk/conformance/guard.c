@@ -35,7 +35,8 @@ void *guard_place(guard_t *guard, const void *bytes, size_t size)
 {
     char *place = guard->end - size;
 
-    /* Fill the bytes before, which are not part of the data */
+    /* Overwrite the bytes before the copy, so that they do not contain data of
+     * an earlier call */
     memset(guard->map, 0xa5, (size_t)(place - guard->map));
     if (size > 0) {
         memcpy(place, bytes, size);

@@ -8,8 +8,9 @@
 static ucx_host_t watched;
 static run_t *reported_to;
 
-/* Returns whether this is the worker's thread. A call from another thread is
- * recorded and not passed on, because it would damage the core. */
+/* Returns whether this is the worker's thread, which is the first thread of the
+ * process. A call from another thread is a finding and is not passed on,
+ * because it would damage data of the core. */
 static int is_worker_thread(const char *slot)
 {
     return check_that(reported_to, 15, gettid() == getpid(),

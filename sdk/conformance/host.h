@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The services of the core. Those that only the worker's thread may call check
- * the thread first (rule 15). This finds asynchronous handlers that call them,
- * because a check runs its workers in the first thread of its process.
+ * The services of the core, with a check in front of those that only the
+ * worker's thread may call (rule 15 of sdk/ABI.md): the calling thread must be
+ * the first thread of the process, in which a check runs its workers. This
+ * finds calls from asynchronous handlers, which run on a service thread.
  */
 #ifndef CONFORMANCE_HOST_H
 #define CONFORMANCE_HOST_H

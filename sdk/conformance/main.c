@@ -169,7 +169,8 @@ static int read_options(int argc, char **argv, options_t *options)
     return -1;
 }
 
-/* Resolves the paths and sets the core's search path to find them. */
+/* Resolves the path of the manifest and its folder, and sets the core's search
+ * path for plugins to that folder. */
 static int find_target(const char *path, target_t *target)
 {
     char copy[PATH_MAX];
@@ -199,9 +200,9 @@ typedef struct pass {
     const target_t *target;
     report_t report;
     record_t *record;  /* Record of the running check */
-    record_t *listing; /* Record with the resources, or with the reason why
-                        * there are none */
-    int told;          /* The reason for a missing list was shown */
+    record_t *listing; /* Record of list_resources(): the resources, or the
+                        * reason why there are none */
+    int told;          /* The findings in `listing` were reported */
 } pass_t;
 
 static void run_one(pass_t *pass, const check_t *check,
@@ -220,8 +221,10 @@ static void run_skipped(pass_t *pass, const check_t *check, const char *reason)
     report_add(&pass->report, check, NULL, pass->record);
 }
 
-/* Reports that the plugin could not be loaded or listed. Reported once, so that
- * --only does not hide it. */
+/* Reports a check that cannot run because the plugin could not be loaded or its
+ * resources could not be listed. The first such check shows the findings, even
+ * if --only excludes the check that would otherwise show them; the others are
+ * skipped. */
 static void run_unlisted(pass_t *pass, const check_t *check)
 {
     if (pass->told) {
@@ -253,8 +256,8 @@ static void run_on_resources(pass_t *pass, const check_t *check)
     }
 }
 
-/* Returns whether a check needs loaded code. It is skipped if the plugin cannot
- * be loaded, which the check `descriptor` reports. */
+/* Returns whether a check needs a plugin that can be loaded. The four checks
+ * that do not need this find out why it cannot be loaded. */
 static int needs_code(const check_t *check)
 {
     return (check->run != check_manifest) && (check->run != check_library) &&
@@ -297,9 +300,10 @@ static void run_all(pass_t *pass)
 }
 
 /*
- * A conforming plugin may log errors for broken input; show them only on
- * request. The library reads the variable when the program starts. If the path
- * of the program's file is unknown, the messages are shown.
+ * A conforming plugin may log errors for broken input; they are shown only if
+ * UCX_LOG_LEVEL is set. The core's library has read this variable before
+ * main(), so the program executes itself again. If that fails, the messages are
+ * shown.
  */
 static void start_quietly(char **argv)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Gets memory by registration or allocation, whichever the domain supports. */
+/* Gets memory by registration, or by allocation if the domain does not
+ * register. */
 #include "memory.h"
 
 #include <stdlib.h>

@@ -12,16 +12,17 @@ typedef struct memory {
     uct_md_h md;
     void *address;
     size_t length;
-    uct_mem_h memh; /* UCT_MEM_HANDLE_NULL: the domain does not register */
-    int is_allocated;
-    uct_allocated_memory_t allocated;
+    uct_mem_h memh;   /* UCT_MEM_HANDLE_NULL: the domain does not register */
+    int is_allocated; /* 1: allocated by the domain; 0: from the heap */
+    uct_allocated_memory_t allocated; /* Valid if `is_allocated` */
 } memory_t;
 
 /* Returns whether the domain can provide memory that peers can access. */
 int memory_is_possible(uct_md_h md);
 
-/* Gets memory with all access rights. Registers memory if possible, otherwise
- * allocates. */
+/* Gets memory with all access rights: from the heap and registered if the
+ * domain registers host memory, otherwise allocated by the domain. If it can do
+ * neither, the memory is from the heap and not registered. */
 ucs_status_t memory_get(uct_md_h md, size_t length, memory_t *memory);
 ucs_status_t memory_put(memory_t *memory);
 

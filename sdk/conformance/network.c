@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Creates the namespaces and their devices, and carries the frames. A fixed
- * sequence of numbers selects the frames that are lost, so that every run loses
- * frames.
+ * Creates the network namespaces ("hosts") and their TAP devices, and carries
+ * frames between the devices. A pseudo-random sequence with a fixed start
+ * selects the frames that are lost, so that every run loses frames.
  */
 #include "network.h"
 
@@ -26,9 +26,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FRAME_MAX  2048
-#define QUEUE_MAX  256
-#define ETHER_TYPE 12 /* Offset in a frame */
+#define FRAME_MAX  2048 /* Bytes */
+#define QUEUE_MAX  256  /* Frames that are delayed at the same time */
+#define ETHER_TYPE 12   /* Offset of the EtherType in a frame */
 #define TYPE_ARP   0x0806
 
 /* Number of frames out of 1000 */
@@ -86,7 +86,8 @@ static void deliver(const frame_t *frame)
     }
 }
 
-/* Adds a frame to the queue. If it is full the frame is lost. */
+/* Adds a frame to the queue, to be delivered after `delay` microseconds. If the
+ * queue is full, the frame is lost. */
 static void enqueue(carrier_t *carrier, const frame_t *frame, uint64_t delay)
 {
     unsigned i;
@@ -139,8 +140,8 @@ static void carry(carrier_t *carrier, const frame_t *frame)
     }
 }
 
-/* Delivers the frames that are due, oldest first; returns the time of the next
- * frame, or 0. */
+/* Delivers the frames that are due, oldest first. Returns the time in
+ * microseconds at which the next frame is due, or 0 if the queue is empty. */
 static uint64_t deliver_due(carrier_t *carrier)
 {
     frame_t *first;
@@ -172,7 +173,8 @@ static void receive(carrier_t *carrier, int side)
     }
 }
 
-/* Sets the mode for frames that are sent after this request. */
+/* Sets the mode for frames that are sent after this request. Returns 0 if the
+ * other end of the socket is closed. */
 static int serve_request(carrier_t *carrier)
 {
     network_mode_t mode;
@@ -231,9 +233,9 @@ static int write_text(const char *path, const char *format, unsigned id)
     return result;
 }
 
-/* A network namespace, inside a user namespace if the caller may not create one
- * otherwise. The user id is not changed in it, so that the user still owns its
- * files. */
+/* Enters a new network namespace. If the user may not create one, creates it in
+ * a new user namespace, which maps the ids of user and group to themselves, so
+ * that the user still owns its files. */
 static int enter_namespace(void)
 {
     const unsigned uid = geteuid(), gid = getegid();
@@ -269,7 +271,8 @@ static int set_address(int sock, unsigned long what, const char *address)
     return ioctl(sock, what, &request) == 0;
 }
 
-/* Creates the device of a host. Returns a TAP descriptor, or -1. */
+/* Creates the TAP device in the current network namespace. Returns its
+ * descriptor, or -1. */
 static int open_device(const char *address)
 {
     struct ifreq request;
@@ -297,7 +300,9 @@ static int open_device(const char *address)
     return tap;
 }
 
-/* Enters a new host; *tap_p receives its device. */
+/* Creates a host and enters it. *host_p receives a descriptor of its network
+ * namespace, *tap_p that of its device. On failure, marks the check as skipped
+ * and returns 0. */
 static int create_host(run_t *run, const char *address, int *host_p, int *tap_p)
 {
     if (!enter_namespace()) {

@@ -26,15 +26,16 @@ typedef enum network_mode {
 typedef struct network {
     _Atomic uint64_t *frames; /* Number of frames that the hosts have sent;
                                * written by the process that carries them */
-    pid_t carrier;
-    int control; /* Socket to that process */
-    int host[2]; /* Descriptors of the namespaces */
+    pid_t carrier;            /* The process that carries frames */
+    int control;              /* Socket to that process */
+    int host[2];              /* Descriptors of the namespaces */
 } network_t;
 
 /*
- * Creates the network and moves the caller to the first host. The caller must
- * have one thread and must not have loaded the plugin. Returns 0 and skips the
- * check, with the reason, if the system does not permit it.
+ * Creates the network and moves the calling process to the first host, for
+ * which it must have only one thread. It must not have loaded the plugin, which
+ * could have opened devices of the old host. If the network cannot be created,
+ * returns 0 and marks the check as skipped, with the reason.
  */
 int network_start(run_t *run, network_t *network);
 void network_stop(network_t *network);

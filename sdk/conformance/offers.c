@@ -7,13 +7,14 @@
 #define HAS_SLOT(_table, _slot) \
     (UCX_TABLE_HAS(_table, _slot) && ((_table)->_slot != NULL))
 
-/* A capability with its slots, as a transport has them. */
+/* A capability with its slots in the tables of one transport. One of the first
+ * three members names the capability, the other two are 0. */
 typedef struct offer {
-    uint64_t flag;   /* UCT_IFACE_FLAG_* */
-    uint64_t event;  /* UCT_IFACE_FLAG_EVENT_* */
-    unsigned atomic; /* UCX_MANIFEST_ATOMIC* */
-    int is_there;    /* All slots are there */
-    const char *slots;
+    uint64_t flag;     /* UCT_IFACE_FLAG_* */
+    uint64_t event;    /* UCT_IFACE_FLAG_EVENT_* */
+    unsigned atomic;   /* UCX_MANIFEST_ATOMIC* */
+    int is_there;      /* The transport has all slots of the capability */
+    const char *slots; /* Names of the slots, for findings */
 } offer_t;
 
 #define OFFERS_MAX 32
@@ -108,7 +109,8 @@ void offers_check_slots(run_t *run, int rule, const char *who,
 void offers_check_declared(run_t *run, const ucx_transport_t *tl,
                            const ucx_manifest_transport_t *declared)
 {
-    /* Endpoints that are connected to endpoints need is_reachable, too */
+    /* CONNECT_TO_IFACE need not be declared for its slot is_reachable, because
+     * transports with CONNECT_TO_EP have this slot, too */
     const uint64_t shared = UCT_IFACE_FLAG_CONNECT_TO_IFACE;
     offer_t offers[OFFERS_MAX];
     unsigned count = list_offers(tl, offers), i;

@@ -115,7 +115,7 @@ static void signal_wake(void *arg)
     const uint64_t one = 1;
 
     if (write(((party_t *)arg)->wake_fd, &one, sizeof(one)) < 0) {
-        return; /* Full: already signalled */
+        return; /* The counter is at its maximum: already signalled */
     }
 }
 
@@ -339,7 +339,8 @@ int party_sleep(party_t *party, int fd, int milliseconds)
     ready = poll(fds, 2, milliseconds);
     if ((fds[1].revents != 0) &&
         (read(party->wake_fd, &count, sizeof(count)) < 0)) {
-        return 1; /* Another process uses the address: no finding */
+        return 1; /* The counter cannot be read: count it as a wake-up, so that
+                   * it causes no finding */
     }
     return ready != 0;
 }

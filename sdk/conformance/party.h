@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One side of a conversation: a worker with one interface on the resource under
- * test, and what it has received. Callbacks are counted and timed here; the
+ * One side of a conversation, in which a check exchanges messages with a peer
+ * (peer.h): a worker with one interface on the resource under test, and
+ * statistics of what it has received. This file counts and times callbacks; the
  * checks evaluate the results.
  */
 #ifndef CONFORMANCE_PARTY_H
@@ -29,12 +30,13 @@
 #define PARTY_ALIGNMENT    128
 #define PARTY_ALIGN_OFFSET 8
 
-/* Time limit for a step that takes about as long as a message. Large, so that
- * only a broken plugin reaches it: either side may have to wait for a processor
- * several times. */
+/* Time limit in seconds for a step that takes about as long as a message.
+ * Large, so that only a broken plugin reaches it: either side may have to wait
+ * for a processor several times. */
 #define PARTY_PATIENCE 30.0
 
-/* A sending call that takes this long itself has blocked, on any machine. */
+/* A sending call that takes this many seconds has blocked, even on a slow
+ * machine. */
 #define PARTY_SLOW_CALL 1.0
 
 typedef struct party party_t;
@@ -43,8 +45,10 @@ typedef struct party party_t;
 typedef struct party_rx {
     uint64_t count;
     uint64_t bytes;
-    uint64_t sum;        /* Sum of pattern_mix() */
-    uint64_t order;      /* Hash by pattern_extend() */
+    uint64_t sum;        /* Sum of pattern_mix() (pattern.h) of all messages,
+                          * regardless of their order */
+    uint64_t order;      /* Hash of all messages in their order, by
+                          * pattern_extend() */
     unsigned bad;        /* Messages that are damaged or have an unexpected
                           * id */
     unsigned foreign;    /* Messages delivered by another thread than the
@@ -54,6 +58,7 @@ typedef struct party_rx {
     char what[200];      /* Description of the first bad message */
 } party_rx_t;
 
+/* A received message whose buffer this side has not released yet. */
 typedef struct party_kept {
     void *data;
     size_t length;
@@ -75,34 +80,35 @@ struct party {
     uct_iface_attr_t attributes;
     const uct_iface_attr_t *attr; /* Points to `attributes` */
     pid_t tid;                    /* Thread id of the worker */
-    int wake_fd;                  /* Signalled when a one-shot call is queued */
-    size_t headroom;
-    int aligns; /* The interface has UCX_IFACE_FLAG_ALIGNS_AM */
-
-    party_slot_t slots[UCT_AM_ID_MAX];
+    int wake_fd;     /* eventfd that is signalled when the worker gets a
+                      * one-shot call, which progress has to run */
+    size_t headroom; /* Bytes before each received message */
+    int aligns;      /* The interface has UCX_IFACE_FLAG_ALIGNS_AM */
+    party_slot_t slots[UCT_AM_ID_MAX]; /* By message id */
     party_rx_t rx;
-    int rushes;          /* Do not verify the contents of messages, to be
-                          * fast */
+    int rushes;          /* Only count messages, to be fast: no other member of
+                          * `rx` is updated */
     unsigned keep_every; /* Keep the buffer of every n-th message; 0: of none */
     party_kept_t kept[PARTY_KEPT_MAX];
     unsigned num_kept;
 
     uct_ep_h ep;           /* Endpoint to the peer */
     memory_t buffer;       /* Buffer to send from */
-    size_t buffer_pattern; /* Message length for which it is filled */
-    double longest;        /* Seconds of the longest sending call, without the
-                            * time of other processes */
+    size_t buffer_pattern; /* Length of the message with which `buffer` is
+                            * filled; SIZE_MAX: it must be filled again */
+    double longest;        /* Seconds of the longest sending call, measured by
+                            * stretch.h */
     unsigned num_slow;     /* Number of sending calls that took PARTY_SLOW_CALL
                             * or longer */
     int sending;           /* Non-zero within a sending call */
-    int packs_early;       /* A finding was recorded that the plugin packs too
-                            * early */
+    int packs_early;       /* A finding was recorded: am_bcopy packs the data
+                            * and then returns UCS_ERR_NO_RESOURCE */
 
     unsigned failures;         /* Calls of the error handler */
     uint64_t rx_at_failure;    /* Messages received before its first call */
     unsigned foreign_failures; /* Calls of the error handler by another
                                 * thread */
-    uct_ep_h failed_ep;
+    uct_ep_h failed_ep; /* Arguments of the last call of the error handler */
     ucs_status_t failure;
     int destroy_on_failure; /* The error handler destroys `ep` */
 };
@@ -111,8 +117,9 @@ struct party {
 typedef struct party_done {
     uct_completion_t comp;
     party_t *party;
-    unsigned calls;
-    unsigned foreign;
+    unsigned calls;   /* Number of calls of the completion callback */
+    unsigned foreign; /* Number of those calls by another thread than the
+                       * worker's */
 } party_done_t;
 
 typedef enum party_kind {
@@ -132,8 +139,8 @@ void party_close(party_t *party);
 
 unsigned party_progress(party_t *party);
 
-/* Progresses until the condition is true. Returns 0 if that takes more than
- * `_seconds`. */
+/* Evaluates the condition, which may contain a call, and calls progress, until
+ * the condition is true. Returns 0 if that takes more than `_seconds`. */
 #define party_wait(_party, _condition, _seconds) \
     ({ \
         double _end = clock_now() + (_seconds); \
@@ -150,14 +157,15 @@ unsigned party_progress(party_t *party);
 /* Progresses until `seconds` have passed without an event. */
 void party_settle(party_t *party, double seconds);
 
-/* Returns whether the interface supports messages of this kind, and stores the
- * lengths. */
+/* Return whether the interface supports messages of this kind, and the minimum
+ * and maximum length of such a message in bytes. */
 int party_has(const party_t *party, party_kind_t kind);
 size_t party_min(const party_t *party, party_kind_t kind);
 size_t party_max(const party_t *party, party_kind_t kind);
 
-/* Returns a supported kind, or PARTY_NUM_KINDS. The length is neither empty nor
- * large. */
+/* Returns a supported kind of message, or PARTY_NUM_KINDS if there is none.
+ * *length_p receives a length for it that is neither very short nor large:
+ * about 1000 bytes. */
 party_kind_t party_some_kind(const party_t *party, size_t *length_p);
 
 /* Returns a kind for the smallest messages. The interface must have active
@@ -165,13 +173,14 @@ party_kind_t party_some_kind(const party_t *party, size_t *length_p);
 party_kind_t party_small_kind(const party_t *party);
 
 /* The reply side of a ping-pong by the shared counter run->record->tosses:
- * waits `count` times until it is odd, and adds one. */
+ * waits `count` times until the counter is odd, and adds one to it. */
 void party_answer_tosses(party_t *party, uint64_t count);
 
 /*
- * Tries once to send a message of `length` bytes. `header`: bytes of header for
- * zero-copy. `entries`: number of entries for both kinds with an I/O vector. If
- * it returns UCS_INPROGRESS, `done` is called.
+ * Tries once to send a message of `length` bytes. `header`: how many of these
+ * bytes a zero-copy send passes as its header. `entries`: number of I/O vector
+ * entries, for PARTY_SHORT_IOV and PARTY_ZCOPY. If it returns UCS_INPROGRESS,
+ * `done` (NULL: none) is called when the message is sent.
  */
 ucs_status_t party_try(party_t *party, party_kind_t kind, size_t length,
                        size_t header, size_t entries, party_done_t *done);
@@ -180,29 +189,33 @@ ucs_status_t party_try(party_t *party, party_kind_t kind, size_t length,
  * single call, so more than one must have taken long. */
 void party_check_calls(party_t *party);
 
-/* Retries until the message is sent, waits until the buffer can be reused, and
- * overwrites it. */
+/* Retries party_try() until the message is sent, waits until the send buffer
+ * can be reused, and overwrites it. */
 ucs_status_t party_send(party_t *party, party_kind_t kind, size_t length,
                         size_t header, size_t entries);
 
 /*
- * Sends to a stopped peer until nothing more is accepted although the interface
- * is progressed. Returns 0 if everything is accepted for too long.
+ * Sends to a peer that does not progress, until the interface accepts nothing
+ * more although this side progresses. Counts the accepted messages in
+ * `expected`. Returns 0 if the interface still accepts messages after 10 s or
+ * 256 MiB, or if a send fails, which is a finding.
  */
 int party_fill(party_t *party, party_kind_t kind, size_t length,
                party_rx_t *expected);
 
-/* Adds a message to the counters that the receiver is expected to have. */
+/* Adds a message of `length` bytes to the counters that the receiver is
+ * expected to have. */
 void party_expect(party_rx_t *expected, size_t length);
 
 void party_done_init(party_done_t *done, party_t *party);
 
-/* Waits until the worker needs progress: an event on the interface's
- * descriptor, or a one-shot. Returns 1 if it was woken, or interrupted by a
- * signal; 0 on timeout. */
+/* Waits until the worker needs progress: for an event on `fd`, the interface's
+ * event descriptor, or for a one-shot call (wake_fd). Returns 1 if it was
+ * woken, or interrupted by a signal; 0 on timeout. */
 int party_sleep(party_t *party, int fd, int milliseconds);
 
-/* Releases the buffers that were kept. Damaged messages are recorded in rx. */
+/* Verifies and releases the messages that were kept. Those that were
+ * overwritten meanwhile are recorded in `rx`. */
 void party_release_kept(party_t *party);
 
 #endif

@@ -9,7 +9,9 @@
 #include "pattern.h"
 #include "stretch.h"
 
-#define IOV_MAX_USED       16
+#define IOV_MAX_USED 16
+/* Limits of party_fill(). Nothing more is accepted if no send has succeeded for
+ * FILL_STUCK_SECONDS. */
 #define FILL_BYTES         ((uint64_t)256 << 20)
 #define FILL_SECONDS       10.0
 #define FILL_STUCK_SECONDS 0.05
@@ -112,7 +114,8 @@ void party_done_init(party_done_t *done, party_t *party)
     done->comp.status = UCS_OK;
 }
 
-/* Returns the send buffer, filled with the message of this length. */
+/* Returns the send buffer, filled with the message of this length, or NULL if
+ * no memory can be registered. */
 static void *get_buffer(party_t *party, size_t length)
 {
     if (party->buffer.length < size_max(length, 1)) {
@@ -133,10 +136,10 @@ static void *get_buffer(party_t *party, size_t length)
     return party->buffer.address;
 }
 
-/* Overwrites the buffer of a complete send, so that a transport that still
- * reads it sends wrong bytes. After a zero-copy send, progress is called once
- * afterwards, because such a transport may read the buffer there. It is not
- * called for the other kinds, so that transports coalesce messages. */
+/* Overwrites the buffer of a complete send, so that a transport that reads the
+ * buffer too late sends wrong bytes. After a zero-copy send, calls progress
+ * once, because a faulty transport may read the buffer there. After other
+ * sends, progress is not called, so that transports can coalesce messages. */
 static void spoil_buffer(party_t *party, party_kind_t kind, size_t length)
 {
     memset(party->buffer.address, 0xa5, length);
@@ -146,8 +149,8 @@ static void spoil_buffer(party_t *party, party_kind_t kind, size_t length)
     }
 }
 
-/* Divides the data after the header into `entries` parts of nearly equal
- * size. */
+/* Divides `length` bytes at `data` into `entries` parts of nearly equal size.
+ * Returns the number of entries of `iov`, at most IOV_MAX_USED. */
 static size_t make_iov(const party_t *party, char *data, size_t length,
                        size_t entries, uct_iov_t *iov)
 {

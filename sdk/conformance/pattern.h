@@ -15,7 +15,8 @@ static inline uint8_t pattern_byte(size_t length, size_t i)
     return (uint8_t)(i * 131 + (i >> 8) * 7 + length * 17 + 29);
 }
 
-/* Fills the `size` bytes of a message that begin at byte `start`. */
+/* Writes bytes `start` to `start + size - 1` of a message of `length` bytes to
+ * `buffer`. */
 static inline void pattern_fill(void *buffer, size_t length, size_t start,
                                 size_t size)
 {
@@ -27,7 +28,8 @@ static inline void pattern_fill(void *buffer, size_t length, size_t start,
     }
 }
 
-/* Returns the index of the first wrong byte, or `size`. */
+/* Compares `buffer` with those bytes. Returns the index in `buffer` of the
+ * first wrong byte, or `size`. */
 static inline size_t pattern_find_bad(const void *buffer, size_t length,
                                       size_t start, size_t size)
 {
@@ -40,9 +42,9 @@ static inline size_t pattern_find_bad(const void *buffer, size_t length,
     return i;
 }
 
-/* Returns a message's part of a sum. The sums of two sets of messages are equal
- * only if the lengths and their counts are equal (with very high
- * probability). */
+/* Returns the summand for a message of `length` bytes. The sums of two sets of
+ * messages are equal only if both contain the same lengths equally often (with
+ * very high probability). */
 static inline uint64_t pattern_mix(size_t length)
 {
     uint64_t x = (uint64_t)length + 0x9e3779b97f4a7c15ull;
@@ -52,8 +54,9 @@ static inline uint64_t pattern_mix(size_t length)
     return x ^ (x >> 31);
 }
 
-/* Extends the hash of a sequence of messages by one. The hashes of the same
- * messages in two different orders differ (with very high probability). */
+/* Returns the hash of a sequence of messages, extended by a message of `length`
+ * bytes. The hashes of the same messages in two different orders differ (with
+ * very high probability). */
 static inline uint64_t pattern_extend(uint64_t hash, size_t length)
 {
     return (hash * 0xd6e8feb86659fd93ull) ^ pattern_mix(length);

@@ -21,7 +21,7 @@
  * for messages. */
 #define CALL_SECONDS (3 * PARTY_PATIENCE)
 
-/* Message of each direction; one at a time. */
+/* The current request, and then its answer. */
 static peer_message_t call_message;
 
 static void run_peer(run_t *run, int fd, size_t headroom, pid_t parent)
@@ -91,8 +91,8 @@ int peer_has_answered(const peer_t *peer)
     return poll(&pfd, 1, 0) > 0;
 }
 
-/* Reports a peer that does not answer. A peer that dies has closed its socket,
- * but its process may exist for a moment. */
+/* Reports a peer that does not answer; returns 0. If the socket is closed, the
+ * peer is exiting: waits until its process has ended. Otherwise, it hangs. */
 static int lose_peer(peer_t *peer)
 {
     int timed_out, status;

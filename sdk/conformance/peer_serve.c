@@ -13,8 +13,8 @@
 
 #define FLUSH_SECONDS 1.0
 #define STUCK_SECONDS \
-    0.1 /* Seconds without a message leaving, after which no
-         * more leave */
+    0.1 /* If a message does not leave for this time, it does not leave without
+         * progress of the other side */
 
 /* The memory that the other side accesses. Only one block exists at a time. */
 static memory_t shown;
@@ -81,8 +81,9 @@ static ucs_status_t send_messages(party_t *party, const peer_message_t *message)
     return status;
 }
 
-/* Flushes the endpoint, with a short timeout: the other side may not progress,
- * so that a transport with acknowledgements cannot complete the flush. */
+/* Flushes the endpoint with a time limit in seconds. The other side may not
+ * progress; then a transport with acknowledgements cannot complete the
+ * flush. */
 static ucs_status_t flush_ep(party_t *party, double seconds)
 {
     ucs_status_t status = UCS_ERR_NO_RESOURCE;
@@ -94,9 +95,9 @@ static ucs_status_t flush_ep(party_t *party, double seconds)
     return status;
 }
 
-/* Sends many messages. A message that cannot be sent yet is tried again for a
- * short while, because the transport may need progress to get send
- * resources. */
+/* Executes PEER_SEND_MANY: counts in message->value the messages that are sent
+ * and flushed. Retries a send for STUCK_SECONDS, because the transport may need
+ * progress of this side to get send resources. */
 static ucs_status_t send_many(party_t *party, peer_message_t *message)
 {
     ucs_status_t status = UCS_OK;

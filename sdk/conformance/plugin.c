@@ -13,7 +13,8 @@
 
 #include <ucx/transport.h>
 
-/* Returns the rule for the code of a rejection, UCX-P<code>, for the report. */
+/* Returns the rule of sdk/ABI.md that a plugin has broken if the core rejects
+ * it with the code UCX-P<code>. */
 static int rule_of(unsigned code)
 {
     static const struct {
@@ -33,8 +34,8 @@ static int rule_of(unsigned code)
     return 24;
 }
 
-/* Records a rejection. UCX-P4xx, missing hardware or software, is not a
- * finding. */
+/* Records that the core rejects the plugin. UCX-P4xx means missing hardware or
+ * software: that is no finding, the check is skipped. */
 static void note_verdict(run_t *run, const ucx_verdict_t *verdict)
 {
     if (verdict->code / 100 == 4) {
@@ -201,9 +202,9 @@ uct_md_h plugin_open_md(run_t *run, uct_component_h component,
 
 /* --- The listing --------------------------------------------------------- */
 
-/* Frees a list as the core does (rule 19). A list in the data of the plugin's
- * library is detected first; other memory that is not from malloc() causes a
- * crash. */
+/* Frees a list from the plugin with free(), as the core does (rule 19). A list
+ * in the data of a library is detected before; other memory that is not from
+ * malloc() causes a crash, which is reported under rule 19. */
 static void check_freed(run_t *run, const char *what, void *list)
 {
     Dl_info library;
@@ -217,7 +218,8 @@ static void check_freed(run_t *run, const char *what, void *list)
     }
 }
 
-/* Calls the plugin's slots before the core does. */
+/* Calls the plugin's slots that return lists, and frees the lists, before the
+ * core does so: here, a crash is reported under rule 19. */
 static int check_lists(run_t *run, uct_md_h md)
 {
     const ucx_component_t *component = md->component;

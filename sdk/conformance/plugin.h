@@ -10,19 +10,21 @@
 
 #include <ucx/plugin.h>
 
-/* Finds the plugin in the registry, without loading it. Returns 0 with a
- * finding or a skip if the core would not use the plugin. */
+/* Finds the plugin in the core's registry of plugins, without loading it. If
+ * the core would not use the plugin, records a finding or marks the check as
+ * skipped, and returns 0. */
 int plugin_is_found(run_t *run);
 
-/* Loads the plugin; records a finding, or a skip if there is no device for
- * it. */
+/* Loads the plugin and returns its descriptor. Returns NULL on failure: with a
+ * finding, or with the check marked as skipped if there is no device for the
+ * plugin. */
 const ucx_plugin_t *plugin_load(run_t *run);
 
 /* Returns a component of the core by its name; NULL if there is none. */
 uct_component_h plugin_component(const char *name);
 
-/* Calls `visit` for each domain of the component; 0 and a finding if the
- * domains cannot be listed. */
+/* Calls `visit` for each domain of each component of the plugin. Returns 0 and
+ * records a finding if the domains of a component cannot be listed. */
 typedef void (*plugin_md_visit_t)(run_t *run, uct_component_h component,
                                   const char *component_name,
                                   const char *md_name, void *arg);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests memory from the peer, and reads and writes it by requests to the
- * peer. */
+/* Requests memory from the peer process, and makes the peer fill and verify
+ * that memory. */
 #include "remote.h"
 #include "slots.h"
 
@@ -85,8 +85,9 @@ int remote_word(remote_t *remote, uint64_t address, size_t size,
     return 1;
 }
 
-/* Flushes. If the interface has no remote flush, a local flush and the peer's
- * progress complete the operations. */
+/* Flushes remotely. If the interface has no remote flush, flushes locally: then
+ * the peer's progress completes the operations before the peer executes the
+ * next request. */
 int remote_flush(remote_t *remote)
 {
     unsigned flags      = UCT_FLUSH_FLAG_REMOTE;

@@ -21,9 +21,9 @@ static check_outcome_t outcome_of(const record_t *record)
                                         CHECK_PASSED;
 }
 
-/* Replaces bytes that are not printable UTF-8: control characters of both
- * ranges and, if the text contains a malformed sequence, all bytes beyond
- * ASCII. */
+/* Replaces by '?' what is not printable UTF-8: the control characters U+0000 to
+ * U+001F and U+007F to U+009F and, if the text contains a malformed sequence,
+ * all bytes beyond ASCII. */
 static void clean_text(char *text)
 {
     json_t *well_formed = json_string(text);

@@ -12,7 +12,7 @@
 
 typedef struct report {
     int json;
-    unsigned count[3]; /* Number of checks by outcome */
+    unsigned count[3]; /* Number of checks, by check_outcome_t */
     json_t *results;   /* NULL: text output */
 } report_t;
 

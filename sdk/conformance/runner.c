@@ -63,8 +63,8 @@ int runner_wait(pid_t pid, double limit, int *timed_out)
     return status;
 }
 
-/* Runs the check in the child process. Its output goes to stderr, and its own
- * children end with it. */
+/* Runs the check in the child process. What the check prints goes to stderr,
+ * because stdout is for the report. The child is killed if its parent ends. */
 static void run_child(run_t *run, void (*check)(run_t *run), pid_t parent)
 {
     double start = clock_now();

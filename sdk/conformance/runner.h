@@ -19,19 +19,20 @@ typedef struct limits {
 } limits_t;
 
 /*
- * Clears `record` first. A check that is killed by a signal or exits early gets
- * a finding under `rule`; one that exceeds its time limit gets a finding of its
- * own kind. Both name the step.
+ * Clears `record` and runs `check`. If its process is killed by a signal or
+ * exits early, records a finding under `rule`; if it exceeds the time limit,
+ * kills the process and records a finding under CHECK_TIME_LIMIT. Both findings
+ * name the current step of the check.
  */
 void runner_run(const target_t *target, const resource_t *resource,
                 void (*check)(run_t *run), int rule, const limits_t *limits,
                 record_t *record);
 
 /*
- * Runs `body` in a further process, for a peer that has to be forked before
- * anything is loaded. Findings and the rest of the record are shared. If the
- * process crashes or exceeds `limit` seconds, a finding under `rule` names
- * `what`.
+ * Runs `body` in a child process of a check, so that the check can run several
+ * bodies that fork a peer: a peer has to be forked before the plugin is loaded.
+ * The record is shared. If the child crashes or exceeds `limit` seconds,
+ * records a finding under `rule` that names `what`.
  */
 void runner_apart(run_t *run, void (*body)(run_t *run, void *arg), void *arg,
                   double limit, int rule, const char *what);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls of the plugin's slots with parameters that the public UCT API does not
- * have: lengths of data from a peer, and all attributes of a domain. The tables
- * are those that the core has completed, so that no slot is NULL.
+ * Calls of the plugin's slots (function pointers in its tables of operations)
+ * with parameters that the public UCT API does not have: lengths of data from a
+ * peer, and all attributes of a domain. The tables are copies in which the core
+ * has filled missing slots, so that none is NULL.
  */
 #ifndef CONFORMANCE_SLOTS_H
 #define CONFORMANCE_SLOTS_H
@@ -10,7 +11,7 @@
 #include <ucx/component.h>
 #include <ucx/transport.h>
 
-/* Returns the domain's attributes; zero if its query fails. */
+/* Returns the domain's attributes; all are 0 if its query fails. */
 ucx_md_attr_t slots_md_attr(uct_md_h md);
 
 /* Returns UCX_IFACE_FLAG_* of the interface; 0 if its query fails. */
@@ -32,8 +33,8 @@ ucs_status_t slots_rkey_unpack(uct_component_h component, uct_md_h md,
                                const void *bytes, size_t length,
                                uct_rkey_bundle_t *key);
 
-/* Returns the cost of an operation between host memory. Values that the
- * transport does not refine are derived from the attributes. */
+/* Stores in *perf the costs of an operation from host memory to host memory.
+ * Costs that the transport's estimate does not set are those of `attr`. */
 ucs_status_t slots_estimate(uct_iface_h iface, const uct_iface_attr_t *attr,
                             ucx_op_t op, ucx_perf_t *perf);
 

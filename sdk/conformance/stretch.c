@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the kernel's accounting of a thread. */
+/* Measures calls by the kernel's accounting of a thread: see stretch.h. */
 #include "stretch.h"
 #include "clock.h"
 

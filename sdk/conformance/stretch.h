@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Measures the time that a call takes without that of other processes.
- * Wall-clock time includes it, so that plugins would appear slow on a busy
- * machine.
+ * Measures the duration of a call without the time in which other processes use
+ * the processor. Wall-clock time includes that time, so that plugins would
+ * appear slow on a busy machine.
  */
 #ifndef CONFORMANCE_STRETCH_H
 #define CONFORMANCE_STRETCH_H
@@ -16,18 +16,19 @@
 #endif
 
 typedef struct stretch {
-    double start;
-    double processor; /* Seconds of processor time of the thread */
-    long waits;       /* Number of voluntary context switches */
+    /* Values at the start: */
+    double start;     /* Wall-clock time in seconds */
+    double processor; /* Seconds of processor time of the thread so far */
+    long waits;       /* Number of voluntary context switches so far */
 } stretch_t;
 
 /* Both calls must be made by the same thread. */
 void stretch_begin(stretch_t *stretch);
 
 /*
- * Returns seconds: processor time if the thread has not slept, otherwise
- * wall-clock time. The latter may include waiting for a processor after a short
- * sleep, so more than one long result is required for a finding.
+ * Returns the duration in seconds: processor time if the thread has not slept,
+ * otherwise wall-clock time. Wall-clock time may include waiting for a
+ * processor after a short sleep, so callers report only repeated long results.
  */
 double stretch_end(const stretch_t *stretch);
 

@@ -46,7 +46,9 @@ void usage_take(usage_t *usage)
 
     usage->resident = resident_bytes();
     usage->tasks    = count_entries("/proc/self/task");
-    usage->fds      = count_entries("/proc/self/fd") - 1; /* less its own */
+    /* count_entries() also counts the descriptor by which it reads the
+     * folder */
+    usage->fds      = count_entries("/proc/self/fd") - 1;
     info            = mallinfo2();
     usage->heap     = info.uordblks + info.hblkhd;
 }

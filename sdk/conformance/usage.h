@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Resources of a process: descriptors, threads, memory; to compare before and
- * after.
+ * Counts of the resources of this process: descriptors, threads, memory. A
+ * check compares the counts before and after some operations, to find leaks.
  */
 #ifndef CONFORMANCE_USAGE_H
 #define CONFORMANCE_USAGE_H
 
 #include <stddef.h>
 
-/* Seconds to wait until unused resources are released: threads release theirs
- * when they get a processor. */
+/* Seconds that a check waits for resources to be released: an exiting thread
+ * releases its resources only when it gets a processor. */
 #define USAGE_PATIENCE 10.0
 
 typedef struct usage {
-    unsigned fds;
-    unsigned tasks;
-    size_t heap;     /* bytes allocated by malloc() */
-    size_t resident; /* bytes of memory */
+    unsigned fds;    /* Open descriptors */
+    unsigned tasks;  /* Threads */
+    size_t heap;     /* Bytes allocated by malloc() */
+    size_t resident; /* Bytes of resident memory */
 } usage_t;
 
 void usage_take(usage_t *usage);
 
-/* Marks open descriptors by number in an array of bytes; higher numbers are
- * ignored. */
+/* Sets marks[fd] to 1 if descriptor `fd` is open, otherwise to 0. Descriptors
+ * from `size` on are ignored. */
 void usage_mark_fds(unsigned char *marks, size_t size);
 
-/* Describes the open descriptors that are not marked, for a finding. */
+/* Stores the targets of the open descriptors that are not marked in `text`, for
+ * a finding; "" if there are none. */
 void usage_new_fds(const unsigned char *marks, size_t size, char *text,
                    size_t text_size);
 

@@ -25,8 +25,8 @@ int exchange_send(int fd, const void *data, uint32_t length);
  * frees *data_p. Returns 0, or -1. */
 int exchange_recv(int fd, void **data_p, uint32_t *length_p, uint32_t max);
 
-/* Sends our bytes and receives those of the peer. Both sides call this
- * function. */
+/* Sends our bytes and receives those of the peer, which also calls this
+ * function. The caller frees *theirs_p. Returns 0, or -1. */
 int exchange_swap(int fd, const void *ours, uint32_t ours_length,
                   void **theirs_p, uint32_t *theirs_length_p, uint32_t max);
 

@@ -17,7 +17,8 @@ enum {
     MAX_GREETING = 256,
 };
 
-/* Both sides use one tag; the endpoint determines the direction. */
+/* Both directions use the same tag: each process only receives what the other
+ * one sends. */
 static const ucp_tag_t GREETING_TAG = 0x6772656574ull;
 
 struct hello {
@@ -42,7 +43,8 @@ static void peer_lost(void *arg, ucp_ep_h ep, ucs_status_t status)
     hello->peer_status = status;
 }
 
-/* Step 1: a context states the features we use; a worker makes progress. */
+/* Step 1: open a context, with the features that the program uses, and a
+ * worker, whose progress does the communication. */
 static int open_worker(struct hello *hello)
 {
     ucp_params_t context_params = {
@@ -85,7 +87,7 @@ static int swap_addresses(struct hello *hello, int fd, void **theirs_p)
     return ret;
 }
 
-/* Step 3: an endpoint sends to one peer. */
+/* Step 3: create an endpoint, which sends to one peer. */
 static int connect_endpoint(struct hello *hello, const void *address)
 {
     ucp_ep_params_t params = {
@@ -101,8 +103,9 @@ static int connect_endpoint(struct hello *hello, const void *address)
     return (status == UCS_OK) ? 0 : complain("cannot connect", status);
 }
 
-/* An operation returns NULL (complete), an error, or a request to wait for.
- * Waiting requires progress of the worker. */
+/* Waits for an operation, which has returned NULL (it is complete), an error,
+ * or a request that is still in progress. A request completes only while
+ * ucp_worker_progress() is called. */
 static ucs_status_t finish(struct hello *hello, void *request)
 {
     ucs_status_t status;
@@ -152,8 +155,9 @@ static int hear(struct hello *hello)
     return 0;
 }
 
-/* Closing flushes first, so that our greeting is delivered. It is no error if
- * the peer closes first. */
+/* Closing the endpoint without UCP_EP_CLOSE_FLAG_FORCE flushes it, so that our
+ * greeting is delivered. If the peer is lost, for example because it has closed
+ * first, a flush is useless. */
 static void close_all(struct hello *hello)
 {
     ucp_request_param_t param = {

@@ -104,8 +104,8 @@ void copy(int is_put, uint64_t address, void *data, size_t length)
     done_t done;
 
     status = start(&done, is_put, address, data, length);
-    /* the copy may be complete on return only if the processor can access the
-     * device */
+    /* start() may return UCS_OK only if the processor can access device memory
+     * directly (EMULATED_LARGE_BAR is set) */
     if ((status != UCS_OK) || (getenv("EMULATED_LARGE_BAR") == NULL)) {
         ck_assert_int_eq(status, UCS_INPROGRESS);
         ck_ok(finish(&done));
@@ -145,8 +145,8 @@ void check_dmabuf(char *memory)
                      sizeof(back));
     ck_assert_str_eq(back, text);
     close(attr.dmabuf_fd);
-    /* a range that ends beyond the allocation has no dmabuf, and host memory is
-     * not the device's */
+    /* a range that ends beyond the allocation has no dmabuf; a query of host
+     * memory fails */
     ck_ok(uct_md_mem_query(md, memory + at, 3 * 4096, &attr));
     ck_assert_int_eq(attr.dmabuf_fd, UCT_DMABUF_FD_INVALID);
     ck_assert_int_eq(uct_md_mem_query(md, host, sizeof(host), &attr),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The device of CUDA, for tests that run over several drivers. tests/ze and
- * tests/rocm have a header of this name with the same declarations; the include
- * path selects one.
+ * Names and functions of CUDA, for tests that run over several drivers.
+ * tests/ze and tests/rocm have a header of this name with the same
+ * declarations; the include path of a build selects one of the three.
  */
 #ifndef TEST_DEVICE_H
 #define TEST_DEVICE_H
@@ -12,16 +12,27 @@
 
 #define ck_cuda(_call) ck_assert_int_eq((_call), CUDA_SUCCESS)
 
+/** The plugin, the component and the transport of the copier, and the type of
+ * memory that the plugin allocates. The copier is the transport that copies
+ * between host and device memory. DEVICE_SUITE is also the name of the
+ * transport's device. */
 #define DEVICE_SUITE     "cuda"
 #define DEVICE_COMPONENT "cuda_cpy"
 #define DEVICE_TRANSPORT "cuda_copy"
 #define DEVICE_MEMORY    UCS_MEMORY_TYPE_CUDA
 
-/** Names of the driver's calls that export memory, open it and close it;
- * DEVICE_IMPORT opens it by a descriptor. emulated_lose() with the code
- * DEVICE_LOST makes copies end with DEVICE_LOST_STATUS. Opening memory of a
- * process that has ended fails with DEVICE_GONE_STATUS. DEVICE_RESET() resets
- * the first device. */
+/** Names and codes for tests of IPC, the access to memory of another process.
+ *
+ * DEVICE_IPC: component and transport of IPC. DEVICE_EXPORT: call of the driver
+ * that exports memory as a file descriptor. DEVICE_IMPORT: call that opens
+ * memory by such a descriptor. DEVICE_OPEN, DEVICE_CLOSE: calls that open
+ * memory by a handle, and close it.
+ *
+ * DEVICE_LOST: code for emulated_lose(), which makes all later calls for a
+ * device fail; the plugin then ends copies with DEVICE_LOST_STATUS.
+ * DEVICE_GONE_STATUS: status of an access to memory that is not yet open and
+ * whose process has ended. DEVICE_RESET(): resets the first device; not defined
+ * for a driver that cannot reset. */
 #define DEVICE_IPC         "cuda_ipc"
 #define DEVICE_EXPORT      "cuMemExportToShareableHandle"
 #define DEVICE_OPEN        "cuIpcOpenMemHandle_v2"
@@ -32,27 +43,36 @@
 #define DEVICE_IMPORT      "cuMemImportFromShareableHandle"
 #define DEVICE_RESET()     ck_cuda(cuDevicePrimaryCtxReset_v2(0))
 
-/** Names of the calls that copy, and of the call that queries the state of the
- * queue. A check of the queue costs CALLS_OF_A_CHECK calls in all. */
+/** Names of the driver's calls that copy one range (DEVICE_COPY) or several
+ * ranges (DEVICE_BATCH), and of the call that queries the state of a queue of
+ * copies (DEVICE_CHECK). DEVICE_BATCH is not defined for a driver that cannot
+ * copy several ranges in one call. */
 #define DEVICE_COPY  "cuMemcpyAsync"
 #define DEVICE_BATCH "cuMemcpyBatchAsync"
 #define DEVICE_CHECK "cuStreamQuery"
 
 enum {
-    /** Calls for one of many messages in flight, of both sides together, in
-     * tenths of a call */
+    /** Maximum calls of the driver for one message while many messages are in
+     * flight: calls of sender and receiver together, in tenths of a call (30
+     * is 3 calls) */
     CALLS_IN_A_WINDOW = 30,
+    /** Calls with which the plugin checks the state of a queue: DEVICE_CHECK
+     * and the calls that select the context */
     CALLS_OF_A_CHECK  = 4,
-    /** Calls for a message that one side copies: the query of the memory type,
-     * the context (3), the copy, the copy's flag */
+    /** Calls for each device buffer of a message that goes through host
+     * memory: the query of the memory type (1), the context (3), the copy (1),
+     * and the write of the flag by which the plugin detects the end of the copy
+     * (1) */
     CALLS_OF_A_BUFFER = 6,
-    /** Calls for a message that goes directly between devices: queries of the
-     * memory for detection, export and copy (5), the context (3), the copy, the
-     * copy's flag */
+    /** Calls for a message that one side copies directly between the memory of
+     * both sides: queries of the memory for detection, export and copy (5), the
+     * context (3), the copy (1), the write of the copy's flag (1) */
     CALLS_OF_A_DIRECT = 10,
 };
 
-/** Calls that create, release or register something. */
+/** Calls of the driver that create, open, release or register a resource.
+ * Tests check that messages do not make such calls once the first messages
+ * have been sent. */
 static const char *const device_costly[] = {
     "cuInit",
     "cuDevicePrimaryCtxRetain",
@@ -84,7 +104,8 @@ static inline void device_start(void)
     ck_cuda(cuInit(0));
 }
 
-/** Starts the driver, with a context of the program. */
+/** Starts the driver, and creates a context as a program would. The context is
+ * current in this thread until device_close(). */
 static inline void device_open(void)
 {
     device_start();
@@ -96,6 +117,7 @@ static inline void device_close(void)
     ck_cuda(cuCtxDestroy_v2(device_context));
 }
 
+/** Allocates memory in the current context. */
 static inline void *device_allocate(size_t length)
 {
     CUdeviceptr address;

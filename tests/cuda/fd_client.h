@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Processes that may not duplicate another process's descriptors, and requests
- * that the plugin would not send, to the socket of a process that exports
- * memory. */
+/* Helpers for tests in which one process opens memory of another process by a
+ * file descriptor. The plugin duplicates the descriptor with pidfd_getfd() if
+ * the kernel permits that. Otherwise it sends the memory's packed key to a
+ * socket of the process that exports the memory; that process answers with the
+ * descriptor. The helpers forbid pidfd_getfd(), and send keys in ways in which
+ * the plugin does not. */
 #ifndef TEST_CUDA_FD_CLIENT_H
 #define TEST_CUDA_FD_CLIENT_H
 
@@ -11,12 +14,12 @@
  * kernel.yama.ptrace_scope=1. */
 void forbid_duplicates(void);
 
-/* Returns a socket that is connected to the exporter's socket, which the key
- * names. */
+/* Returns a new socket that is connected to the socket of the exporting
+ * process. The packed key contains the name of that socket. */
 int connect_to(const char *packed_key);
 
-/* Sends the key over the socket; if `user` is not 0, from a process of that
- * user. */
+/* Sends the packed key over the socket, from a child process. `user`: the user
+ * that the child becomes before; 0: it remains the user of this process. */
 void send_key(int fd, const char *packed_key, uid_t user);
 
 #endif

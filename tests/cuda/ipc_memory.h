@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory of each kind that the owner process allocates (ipc_owner.h). Other
- * drivers have a header of this name in their folder; the include path selects
- * one. */
+/* Allocates and releases each kind of memory (memory_kind_t) for the owner
+ * process (ipc_owner.h). tests/ze and tests/rocm have a header of this name;
+ * the include path of a build selects one of the three. */
 #ifndef TEST_IPC_MEMORY_H
 #define TEST_IPC_MEMORY_H
 
 #include "ipc_owner.h"
 #include "virtual.h"
 
-/** Defined if the driver has pools, whose memory must be closed before its
- * owner frees it. */
+/** Defined if the driver has memory pools that can be exported. A process that
+ * has opened memory of a pool must close that memory before the owner frees
+ * it. */
 #define DEVICE_POOLS
 
+/* The pool of the SHARED memory. There is at most one such memory at a time. */
 static CUmemoryPool memory_pool;
 
-/* Allocates memory of a pool that can be exported. */
+/* Creates a pool that can be exported, and allocates memory of it. */
 static inline CUdeviceptr allocate_shared(void)
 {
     const CUmemPoolProps props = {
@@ -30,8 +32,9 @@ static inline CUdeviceptr allocate_shared(void)
     return address;
 }
 
-/** Allocates memory of this kind. BY_FD: in place of the memory at `address`,
- * unless that is 0. */
+/** Allocates at least LENGTH bytes of this kind, and returns their address.
+ * `address` is used only for BY_FD: the address of earlier memory of this kind,
+ * which the new memory replaces; 0: the driver selects the address. */
 static inline uint64_t memory_allocate(memory_kind_t kind, uint64_t address)
 {
     CUdeviceptr pooled;

@@ -17,7 +17,9 @@ uct_iface_h iface;
 pid_t child;
 
 static uct_md_h md;
-/* test_fd: the test's socket; the owner closes it */
+/* link_fd: this process's end of the socket pair between the test process and
+ * the owner. test_fd: in the owner, an inherited copy of the test process's
+ * end, which the owner closes. */
 static int link_fd, test_fd;
 
 /* Open interfaces; the last one is `iface`. */
@@ -221,7 +223,9 @@ START_TEST(the_owner_executes_orders)
     addresses_t addresses;
     order_t order;
 
-    close(test_fd); /* so that the owner detects the end of the test */
+    /* an open copy of the test process's end would keep the connection open
+     * after the end of that process: receive_all() would never return */
+    close(test_fd);
     open_iface(&addresses);
     device_open();
     send_all(&addresses, sizeof(addresses));

@@ -11,7 +11,7 @@ uct_ep_h ep;
 
 /* --------------------------------------------------------------- fixture -- */
 
-static addresses_t peer;
+static addresses_t peer; /* Addresses of the owner's interface */
 
 void connect_ep(void)
 {
@@ -108,8 +108,10 @@ char last_byte(const answer_t *memory)
 
 /* --------------------------------------------------------------- running -- */
 
-/* Runs a test in a process of its own, because the driver does not work in a
- * child of a process that has started it. */
+/* Runs a test in a separate process; returns whether it has succeeded. The
+ * owner that the test forks must be a child of a process that has not yet
+ * started the driver, because the driver does not work in a child of a process
+ * that has started it. */
 static int run_alone(const TTest *test)
 {
     pid_t pid = fork();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads the number of polled callbacks of a worker from the core's internal
- * structure: no public call returns it. */
+/* Reads the number of callbacks of a worker from an internal structure of the
+ * UCX core, because no public function returns this number. */
 #ifndef TEST_CUDA_POLLED_H
 #define TEST_CUDA_POLLED_H
 
@@ -8,8 +8,8 @@
 
 #include "uct/base/worker.h"
 
-/* Returns the number of callbacks that each progress of the interface's worker
- * calls. */
+/* Returns the number of callbacks that each uct_worker_progress() of the
+ * interface's worker calls. */
 static inline unsigned num_polled(uct_iface_h iface)
 {
     const ucs_callbackq_elem_t *fast = iface->worker->progress_q.fast;

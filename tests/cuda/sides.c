@@ -99,8 +99,9 @@ void sides_close(void)
     ck_assert_uint_eq(emulated_mistakes(), 0);
 }
 
-/* Not counting checks of the queue: the plugin checks the queue for errors
- * after many polls, so their number depends on the load of the machine. */
+/* Omits the calls that check the state of a queue. The plugin makes such a
+ * check after a number of unsuccessful polls, so the number of checks depends
+ * on the load of the machine. */
 unsigned long count_all(void)
 {
     return emulated_calls(NULL) -

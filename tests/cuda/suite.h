@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs a suite in this process, because the driver cannot be used in a child of
- * fork(). */
+/* Runs test suites in this process. libcheck would otherwise fork a child for
+ * each test, and the driver cannot be used in a child of a process that has
+ * started it. */
 #ifndef TEST_CUDA_SUITE_H
 #define TEST_CUDA_SUITE_H
 
@@ -22,12 +23,13 @@ static inline int suite_run(Suite *suite)
     return (failed == 0) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/* Forks a process that runs one test in a separate suite, and exits with the
- * result. Returns its process id.
+/* Forks a child that runs one test in a separate suite, and exits with the
+ * suite's exit status. Returns the child's process id.
  *
- * A child of fork() must not use checks outside of a separate suite: libcheck
- * records each check in a file whose position both processes share, so that the
- * child would corrupt the results of its parent ("Bad message type arg"). */
+ * A child of fork() may use checks (ck_*) only in a separate suite. libcheck
+ * records each check of a suite in a file, and parent and child would share the
+ * position in that file: the child's records would corrupt the parent's
+ * results. The parent would then end with "Bad message type arg". */
 static inline pid_t suite_fork(const char *name, const TTest *test)
 {
     Suite *suite;

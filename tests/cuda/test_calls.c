@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counts the calls of the driver for a message between two workers. A copy
- * costs microseconds on a device, an allocation or a registration hundreds. So
- * a small message may cost one copy for each side that has device memory, a
- * large message between devices one copy in all, and after the first messages
- * no call may create or release a resource. Large put and get through host
- * memory must start the next copy before the previous data is sent. UCX_TLS
- * contains the copier and tcp; with TEST_DIRECT also the transport between
- * processes, and the messages are large.
+ * Counts the calls of the driver for a message between two workers. On a real
+ * device a copy takes microseconds; an allocation or a registration takes
+ * hundreds of microseconds. Therefore the tests require:
+ * - A small message costs one copy for each of its buffers in device memory.
+ * - A large message between two buffers in device memory costs one copy in all.
+ * - After the first messages no call creates or releases a resource.
+ * - A large put or get through host memory starts the next copy before the data
+ *   of the previous one is sent.
+ *
+ * UCX_TLS contains tcp and the copier, which is the plugin's transport that
+ * copies between host and device memory. If the variable TEST_DIRECT is set,
+ * UCX_TLS also contains the plugin's IPC transport, which copies directly
+ * between the memory of both workers; only the test of large messages runs
+ * then.
  */
 #include <check.h>
 #include <pthread.h>
@@ -22,13 +28,14 @@
 #include "suite.h"
 
 enum {
-    LARGE    = 1024 * 1024,
-    WARMUP   = 5,
-    MESSAGES = 20,
-    ID       = 3,
-    LENGTH   = SIDE_LENGTH,
-    /** Additional calls that all messages together may cost: 2 were seen on a
-     * loaded machine. One more call for each message is still detected. */
+    LARGE    = 1024 * 1024, /**< Bytes of a large message */
+    WARMUP   = 5,           /**< First messages, which are not counted */
+    MESSAGES = 20,          /**< Messages that are counted */
+    ID       = 3,           /**< Id of the active messages */
+    LENGTH   = SIDE_LENGTH, /**< Bytes of a small message */
+    /** Additional calls that all counted messages together may cost: a loaded
+     * machine can cause 2. It is smaller than MESSAGES, so that one additional
+     * call for each message is still detected. */
     SLACK    = MESSAGES / 4,
 };
 
@@ -38,11 +45,11 @@ typedef struct {
     void (*run)(void *from, void *to);
 } operation_t;
 
-static size_t length = LENGTH;
-static ucp_mem_h target_memh;
+static size_t length = LENGTH; /* Bytes of a message: LENGTH or LARGE */
+static ucp_mem_h target_memh;  /* Memory of put and get, see map_target() */
 static ucp_rkey_h target_rkey;
-static int am_arrived;
-static void *am_to;
+static int am_arrived; /* Set by am_handler() */
+static void *am_to;    /* Where am_handler() stores the data */
 
 /* ------------------------------------------------------------ operations -- */
 
@@ -136,7 +143,8 @@ static void setup(void)
     ck_ok(ucp_worker_set_am_recv_handler(sides[1].worker, &am));
 }
 
-/* Maps memory of the second side for put and get of the first. */
+/* Maps memory of the second side, to which the first side puts or from which it
+ * gets. */
 static void map_target(void *address)
 {
     ucp_mem_map_params_t params = {
@@ -162,6 +170,7 @@ static void unmap_target(void)
 
 /* -------------------------------------------------------------- counting -- */
 
+/* Checks the data that fill() has written in this round. */
 static void check_data(void *to, int is_device, int round)
 {
     const char *view = is_device ? emulated_view(to, length) : to;
@@ -174,12 +183,15 @@ static void check_data(void *to, int is_device, int round)
     }
 }
 
+/* Sets all bytes of a buffer to a value that depends on the round. */
 static void fill(void *from, int is_device, int round)
 {
     memset(is_device ? emulated_view(from, length) : from, round + 1, length);
 }
 
-/* Sends messages and checks the number of calls for each. */
+/* Runs the operation WARMUP + MESSAGES times, and checks the number of calls
+ * for the last MESSAGES of them. from_device, to_device: whether the source and
+ * the target are in device memory. */
 static void count(const operation_t *operation, int from_device, int to_device)
 {
     int is_get        = (operation->run == run_get);
@@ -261,9 +273,10 @@ END_TEST
 
 static unsigned long copies_before;
 
-/* Releases the emulated engine when a second copy was issued. Until then the
- * engine executes nothing, so that a caller that waits for the first copy would
- * never issue the second one. */
+/* Thread that waits until a second copy was issued, and then releases the
+ * emulated engine. The engine executes no copy before. A plugin that waits for
+ * the end of the first copy before it issues the second one would never
+ * continue: the test would end with a timeout. */
 static void *release_with_second_copy(void *arg)
 {
     while (emulated_calls(DEVICE_COPY) - copies_before < 2) {
@@ -273,8 +286,9 @@ static void *release_with_second_copy(void *arg)
     return NULL;
 }
 
-/* Runs a put or get of large buffers while the engine is held. One of the two
- * buffers is in device memory. */
+/* Runs a put or get between a large device buffer and a large host buffer. The
+ * emulated engine is held until the second copy is issued. from_device: the
+ * source is the device buffer. */
 static void run_held(const operation_t *operation, int from_device)
 {
     int is_get   = (operation->run == run_get);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The cuda plugin over the emulated driver, through the public UCT API:
- * behaviour of its copies that the conformance kit does not test.
+ * Tests the copier of the cuda plugin over the emulated driver, through the
+ * public UCT API. The copier is the plugin's transport that copies between host
+ * and device memory. The tests cover behaviour that the conformance kit does
+ * not test.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -14,6 +16,7 @@
 
 enum { LENGTH = 100, LARGE = 1024 * 1024 + 4099, UNIT = 2 * 1024 * 1024 };
 
+/* Returns the memory type that the plugin detects at this address. */
 static ucs_memory_type_t type_of(uint64_t address)
 {
     uct_md_mem_attr_t attr = {.field_mask = UCT_MD_MEM_ATTR_FIELD_MEM_TYPE};
@@ -26,6 +29,8 @@ static ucs_memory_type_t type_of(uint64_t address)
 
 /* ----------------------------------------------------------------- tests -- */
 
+/* Copies, allocates and frees in a thread that has no current context. The
+ * thread must not have one afterwards. Returns `arg`. */
 static void *without_context(void *arg)
 {
     uct_allocated_memory_t memory = allocate(1000, UCS_MEMORY_TYPE_CUDA);
@@ -67,7 +72,8 @@ START_TEST(memory_of_any_context_is_copied_and_the_current_one_stays)
     ck_cuda(cuCtxGetCurrent(&current));
     ck_assert_ptr_eq(current, mine);
 
-    /* the copier does not use that context */
+    /* the copier has a context of its own: it can still copy after the program
+     * has destroyed this one */
     ck_cuda(cuCtxDestroy_v2(mine));
     without_context(NULL);
 }
@@ -156,8 +162,9 @@ START_TEST(allocated_memory_is_told_with_its_device)
 }
 END_TEST
 
-/* Returns whether a query returns a dmabuf for the memory. Compares the
- * contents of the dmabuf, and closes it. */
+/* Returns whether a query of the memory returns a dmabuf. If it does, the
+ * function compares the contents of the dmabuf with the memory, and closes the
+ * dmabuf. */
 static int has_dmabuf(uint64_t address, size_t length)
 {
     uct_md_mem_attr_t attr = {
@@ -201,10 +208,11 @@ START_TEST(device_memory_is_exported_as_a_dmabuf)
     ck_assert_int_eq(has_dmabuf(address + 19999, 1), 1);
     ck_assert_int_eq(has_dmabuf((uintptr_t)managed.address, 100), 0);
 
-    /* if the export fails the query still succeeds; detection of the type
-     * exports nothing */
+    /* if the export fails, the query succeeds without a dmabuf (checked in
+     * has_dmabuf()) */
     emulated_fail("cuMemGetHandleForAddressRange", 1, CUDA_ERROR_NOT_SUPPORTED);
     ck_assert_int_eq(has_dmabuf(address, 20000), 0);
+    /* a query of the memory type only does not export a dmabuf */
     calls = emulated_calls("cuMemGetHandleForAddressRange");
     ck_assert_int_eq(type_of(address), UCS_MEMORY_TYPE_CUDA);
     ck_assert_uint_eq(emulated_calls("cuMemGetHandleForAddressRange"), calls);
@@ -246,7 +254,8 @@ START_TEST(no_post_waits_for_pageable_memory)
 }
 END_TEST
 
-/* Waits for a copy by the worker's progress. */
+/* Waits for a copy, and progresses only the worker: the interface progresses
+ * only if the worker calls it. The copy must succeed. */
 static void finish_by_worker(const done_t *done)
 {
     while (done->calls == 0) {
@@ -281,7 +290,8 @@ START_TEST(the_worker_polls_the_interface_while_copies_are_outstanding)
     finish_by_worker(&copies[1]);
     uct_worker_progress(worker);
     ck_assert_uint_eq(num_polled(iface), 0);
-    /* a short operation is complete when it returns */
+    /* a short operation is complete when it returns: the worker need not poll
+     * the interface */
     ck_ok(uct_ep_put_short(ep, data, LENGTH, address, UCT_INVALID_RKEY));
     ck_assert_uint_eq(num_polled(iface), 0);
     ck_ok(uct_mem_free(&memory));
@@ -344,9 +354,11 @@ START_TEST(a_small_copy_makes_few_calls)
     }
     all = emulated_calls(NULL);
     copy(1, (uintptr_t)address + 4096, address, 8);
-    /* expected: queries of the memory (2), the context (3), the copy and its
-     * flag. Checks of the stream during the wait are not counted; each costs 4
-     * calls */
+    /* expected calls: queries of the memory (2), the context (3), the copy (1),
+     * the write of the flag by which the plugin detects the end of the copy
+     * (1). The plugin may also check the stream while copy() waits. The number
+     * of such checks depends on the duration of the wait; each makes 4 calls,
+     * which are subtracted */
     calls   = emulated_calls(NULL) - all;
     queries = emulated_calls("cuStreamQuery") - before[4];
     ck_assert_uint_eq(calls - 4 * queries, 7);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Detection of memory types in UCP with the cuda plugin: the driver is queried
- * once for a host buffer, and device memory that is later at the same address
- * is still detected. UCX_TLS contains cuda and self.
+ * Detection of memory types in UCP with the cuda plugin. UCP remembers the
+ * pages that are known to be host memory, so that it queries the driver only
+ * once for a host buffer. It must still detect device memory that is later at
+ * the same address. UCX_TLS contains cuda and self.
  */
 #include <check.h>
 #include <stdlib.h>
@@ -96,8 +97,8 @@ static char *map(char *at, size_t length)
     return memory;
 }
 
-/* Detects the type of one buffer in each page; returns the number of the
- * driver's calls. */
+/* Makes UCP detect the type of one buffer in each page of host memory. Returns
+ * the number of calls of the driver that this has made. */
 static unsigned long calls_for(char *memory, size_t length)
 {
     unsigned long before = emulated_calls(NULL);
@@ -123,8 +124,9 @@ START_TEST(the_driver_is_not_asked_again_while_other_memory_is_unmapped)
 }
 END_TEST
 
-/* Ranges that are smaller and larger than the table of pages that are known to
- * be host memory. */
+/* UCP keeps a table of pages that are known to be host memory, and removes
+ * unmapped pages from it. SIZE contains fewer pages than the table, LARGE
+ * more. */
 START_TEST(the_driver_is_asked_again_about_unmapped_pages)
 {
     const size_t unmapped[] = {SIZE, LARGE};
@@ -165,7 +167,9 @@ START_TEST(device_memory_in_the_place_of_a_host_buffer_is_noticed)
         ck_assert_int_eq(type_of((void *)(uintptr_t)device[i]),
                          UCS_MEMORY_TYPE_CUDA);
     }
-    ck_assert_int_gt(in_place, 0); /* otherwise nothing was tested */
+    /* if no device memory was at an address of the former host buffer, nothing
+     * was tested */
+    ck_assert_int_gt(in_place, 0);
     for (i = 0; i < SIZE / PAGE; ++i) {
         ck_cuda(cuMemFree_v2(device[i]));
     }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The system device of device memory, and its distance to network devices. The
- * machine is invented: the test mounts a /sys with two GPUs (EMULATED_PCI) and
- * three network interfaces for its process.
+ * The system device of device memory (its number in UCX's list of PCI devices),
+ * and its distance to network devices. The test does not depend on the real
+ * machine: it mounts a /sys of its own, which only its process sees. This /sys
+ * describes the two NUMA nodes, two GPUs and three network interfaces below.
+ * EMULATED_PCI contains the PCI addresses of the GPUs, for the emulated driver.
+ * The numbers are PCI buses.
  *
  *   NUMA node 0, root 0000:00          node 1, root 0001:00
  *     port 01 - switch                   port 01
@@ -29,11 +32,12 @@ enum { SKIPPED = 77, LENGTH = 4096 };
 #define ROOT_0 "/sys/devices/pci0000:00/0000:00:"
 #define SWITCH ROOT_0 "01.0/0000:01:00.0/0000:02:"
 
+/* PCI functions of the machine: the two GPUs first. */
 static const struct {
-    const char *name; /* At the bus */
-    const char *path;
-    const char *interface;
-    int node;
+    const char *name;      /* PCI address */
+    const char *path;      /* Folder in /sys */
+    const char *interface; /* Name of the network interface; NULL: a GPU */
+    int node;              /* NUMA node */
 } functions[] = {
     {"0000:03:00.0", SWITCH "00.0/0000:03:00.0", NULL, 0},
     {"0001:03:00.0", "/sys/devices/pci0001:00/0001:00:01.0/0001:03:00.0", NULL,
@@ -45,8 +49,10 @@ static const struct {
 
 enum { NUM_FUNCTIONS = sizeof(functions) / sizeof(functions[0]) };
 
-/* ------------------------------------------------------------ the machine -- */
+/* ------------------------------------------------------------ the machine
+ * -- */
 
+/* Ends the program with a message about `what` unless `is_true`. */
 static void require(int is_true, const char *what)
 {
     if (!is_true) {
@@ -70,6 +76,7 @@ static void make_folders(const char *path)
     require((mkdir(part, 0755) == 0) || (errno == EEXIST), part);
 }
 
+/* Creates the files of functions[i] in /sys. */
 static void make_function(int i)
 {
     char path[256];
@@ -92,7 +99,9 @@ static void make_function(int i)
     }
 }
 
-/* Replaces /sys in a mount namespace of this process. */
+/* Mounts an empty /sys that only this process sees, and creates the files of
+ * the machine in it. Ends the program as skipped if the kernel does not permit
+ * a separate mount namespace. */
 static void make_machine(void)
 {
     int i;
@@ -112,8 +121,8 @@ static void make_machine(void)
 
 /* ----------------------------------------------------------------- tests -- */
 
-/* Returns the system device of a network interface, found in the way that
- * plugins for networks find it. */
+/* Returns the system device of a network interface. Network plugins find it
+ * with the same function. */
 static ucs_sys_device_t interface_device(const char *name)
 {
     ucs_sys_device_t sys_dev;
@@ -124,8 +133,8 @@ static ucs_sys_device_t interface_device(const char *name)
     return sys_dev;
 }
 
-/* Allocates memory of the device with this PCI address, and returns the system
- * device that detection reports for the memory. */
+/* Allocates memory of the GPU with this PCI address. Returns the system device
+ * that a query of the memory returns. */
 static ucs_sys_device_t memory_device(const char *place)
 {
     const uct_alloc_method_t method = UCT_ALLOC_METHOD_MD;
@@ -150,6 +159,8 @@ static ucs_sys_device_t memory_device(const char *place)
     return attr.sys_dev;
 }
 
+/* Returns the distance between two system devices. Checks that it is the same
+ * in both directions. */
 static ucs_sys_dev_distance_t between(ucs_sys_device_t a, ucs_sys_device_t b)
 {
     ucs_sys_dev_distance_t distance, back;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Faults of the device, of the driver and of the program: each copy ends with a
- * status, the copier can be used afterwards, and no call waits for ever.
+ * Faults of the device, of the driver and of the program. Each copy must end
+ * with a status, no call may wait for ever, and the copier must be usable
+ * afterwards. The copier is the plugin's transport that copies between host and
+ * device memory.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +11,9 @@
 #include "copier.h"
 #include "suite.h"
 
-/* More bytes than the bounce buffers hold, so that progress issues the last
- * part of a copy. */
+/* More bytes than the copier's bounce buffers (pinned host memory for data on
+ * the way) can hold. A copy of this length is therefore issued in parts: the
+ * last ones by later calls of the interface's progress. */
 enum {
     LARGE = 1024 * 1024 + 4099,
 };
@@ -64,7 +67,8 @@ START_TEST(a_failed_context_ends_its_copies_and_no_others)
 }
 END_TEST
 
-/* Starts a copy and waits for it. It must fail, in the call or later. */
+/* Starts a copy from or to the lost device, and waits for it. The copy must
+ * fail, either in start() or later. */
 static void expect_failure(int is_put, uint64_t address, void *data)
 {
     done_t done;
@@ -110,13 +114,13 @@ START_TEST(a_lost_device_ends_its_copies_and_no_others)
     copy(1, other, data, LARGE);
     ck_ok(uct_mem_free(&memory));
     ck_cuda(cuCtxDestroy_v2(context));
-    emulated_lose(0, 0); /* restores the device */
+    emulated_lose(0, 0); /* code 0: the device works again */
     free(data);
 }
 END_TEST
 
-/* Calls by which the plugin creates the stream and the bounce buffers of a
- * device. */
+/* Calls of the driver by which the plugin creates the stream and the bounce
+ * buffers of a device, before the first copy. A test lets each of them fail. */
 static const char *const opening[] = {
     "cuDevicePrimaryCtxRetain",
     "cuMemHostRegister_v2",
@@ -156,7 +160,8 @@ START_TEST(after_a_reset_of_the_device_new_memory_is_copied)
         copy(1, (uintptr_t)memory.address, out, sizeof(out));
         ck_cuda(cuDevicePrimaryCtxReset_v2(0));
 
-        /* the first use is a long or a short operation */
+        /* the first operation after the reset is a short put in the first
+         * round, and a zcopy put in the others */
         other = allocate(1000, UCS_MEMORY_TYPE_CUDA);
         if (i > 0) {
             copy(1, (uintptr_t)other.address, out, sizeof(out));
@@ -168,8 +173,8 @@ START_TEST(after_a_reset_of_the_device_new_memory_is_copied)
         copy(0, (uintptr_t)other.address, back, sizeof(back));
         ck_assert_str_eq(back, out);
 
-        /* the reset has released the memory; its addresses may be in use
-         * again */
+        /* the reset has already released `memory`, and `other` may have the
+         * same address: releasing `memory` must not affect `other` */
         ck_ok(uct_mem_free(&memory));
         copy(1, (uintptr_t)other.address, out, sizeof(out));
         ck_ok(uct_mem_free(&other));
@@ -192,8 +197,8 @@ START_TEST(a_reset_of_the_device_ends_its_copies)
 }
 END_TEST
 
-/* The program destroys a context while memory of it is copied. The driver
- * reports this mistake. */
+/* The program destroys a context while its memory is copied. The emulated
+ * driver counts this as a mistake of the program. */
 START_TEST(a_context_that_is_destroyed_too_early_ends_copies_of_its_memory)
 {
     char *data = calloc(1, LARGE);

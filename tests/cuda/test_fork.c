@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * fork() in a process that uses a device. The driver cannot be used in the
- * child: there device memory is rejected, messages of host memory work, and
- * releasing inherited objects does not affect the parent. UCX_TLS contains the
- * copier and self.
+ * child. In the child the plugin must reject device memory, messages of host
+ * memory must work, and the release of inherited objects must not affect the
+ * parent. UCX_TLS contains self and the copier, which is the plugin's transport
+ * that copies between host and device memory.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +18,9 @@
 
 enum { LARGE = 1024 * 1024 + 4099 };
 
-/* Forks a child that exits with the result of `use`, which must be 0. The child
- * must not use assertions of libcheck: see suite_fork(). */
+/* Forks a child that calls `use` and exits with its result. The result must be
+ * 0. `use` must not contain checks of libcheck, for the reason that suite.h
+ * gives at suite_fork(). */
 static void run_child(int (*use)(void *address, char *data), void *address,
                       char *data)
 {
@@ -35,6 +37,8 @@ static void run_child(int (*use)(void *address, char *data), void *address,
     ck_assert_int_eq(WEXITSTATUS(status), 0);
 }
 
+/* Checks in the child that device memory is rejected, and releases the copier.
+ * Returns 0, or the number of the failed check. */
 static int release_in_child(void *address, char *data)
 {
     uct_md_mem_attr_t attr = {.field_mask = UCT_MD_MEM_ATTR_FIELD_MEM_TYPE};
@@ -75,6 +79,7 @@ START_TEST(a_child_releases_the_copier_while_its_parent_copies)
 }
 END_TEST
 
+/* Waits for the request and frees it; returns whether it has succeeded. */
 static int is_done(ucp_worker_h worker, ucs_status_ptr_t request)
 {
     ucs_status_t status = UCS_PTR_RAW_STATUS(request);
@@ -89,8 +94,9 @@ static int is_done(ucp_worker_h worker, ucs_status_ptr_t request)
     return status == UCS_OK;
 }
 
-/* Sends a message of host memory to itself, in a context that the child
- * creates. */
+/* Creates a UCP context and worker in the child, and sends a message of host
+ * memory from the worker to itself. Returns 0, or the number of the failed
+ * step. Does not use `address`. */
 static int send_in_child(void *address, char *data)
 {
     ucp_params_t params = {

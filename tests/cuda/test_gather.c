@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Small copies that are posted while other copies are in flight: the plugin
- * collects them, and submits them together when the others are complete.
+ * Gathered copies: small copies that are posted while other copies are in
+ * flight. The plugin collects them, and submits them to the driver together
+ * when the other copies are complete.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 
 enum { COPIES = 10, LENGTH = 100 };
 
-static char *memory;
+static char *memory; /* Device memory with a part of LENGTH for each copy */
 
 static void open_all(void)
 {
@@ -27,6 +28,9 @@ static void close_all(void)
     teardown();
 }
 
+/* Returns the number of submissions of copies to the driver so far. With a
+ * driver without DEVICE_BATCH, each submission of one or more copies ends with
+ * one DEVICE_SIGNAL, so that call is counted. */
 static unsigned long count_submissions(void)
 {
 #ifdef DEVICE_BATCH
@@ -36,6 +40,7 @@ static unsigned long count_submissions(void)
 #endif
 }
 
+/* Posts a put to part number `at` of the memory. */
 static void put(done_t *done, int at, char *data)
 {
     ck_assert_int_eq(start(done, 1, (uintptr_t)memory + (size_t)at * LENGTH,
@@ -43,7 +48,8 @@ static void put(done_t *done, int at, char *data)
                      UCS_INPROGRESS);
 }
 
-/* Puts different data to each part of the memory while the engine is held. */
+/* Holds the emulated engine, so that no copy becomes complete, and posts a put
+ * of different data to each part of the memory. */
 static void put_all(done_t done[COPIES], char data[COPIES][LENGTH])
 {
     int i;
@@ -100,8 +106,9 @@ START_TEST(a_short_copy_is_behind_the_gathered_ones)
 }
 END_TEST
 
-/* Copies of the same memory stay in order, although the driver executes the
- * copies of a batch in any order. */
+/* Four copies in a row go to the same part of the memory. They must be executed
+ * in the order of the posts. The driver executes the copies of one batch in any
+ * order, so such copies must not be in one batch. */
 START_TEST(copies_of_the_same_memory_keep_their_order)
 {
     char data[COPIES][LENGTH], back[LENGTH];
@@ -147,8 +154,9 @@ START_TEST(a_cancelled_flush_ends_gathered_copies)
 END_TEST
 
 #ifdef DEVICE_BATCH
-/* The driver rejects the batch. When its copies are submitted one by one, the
- * driver rejects one of them. */
+/* The driver rejects the batch of gathered copies. The plugin then submits each
+ * copy of the batch separately, and the driver rejects the third of these. Only
+ * that copy may fail. */
 START_TEST(a_rejected_copy_fails_alone)
 {
     char data[COPIES][LENGTH];
@@ -171,9 +179,11 @@ START_TEST(a_rejected_copy_fails_alone)
 }
 END_TEST
 
-/* The memory belongs to a context of the program, which remains. The reset
- * waits for the first copy; the collected copies are not issued at that
- * time. */
+/* The program resets the device while copies are gathered. The driver waits for
+ * the first copy, which is already issued, so that copy may succeed or fail.
+ * The gathered copies are not issued yet, and fail. The memory belongs to a
+ * context of the program, which the reset does not destroy: it can be copied
+ * afterwards. */
 START_TEST(a_reset_ends_gathered_copies)
 {
     char data[COPIES][LENGTH];

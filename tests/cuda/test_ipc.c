@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * IPC between two processes over an emulated driver, through the public UCT
- * API: which memory is opened, for how long, and when it is no longer used. The
- * child owns the memory; the parent puts and gets.
+ * IPC over an emulated driver, through the public UCT API: a process opens
+ * device memory of another process and copies it directly. The tests check
+ * which memory the plugin opens, and when it closes it. The owner process
+ * allocates the memory (ipc_owner.h); the test process puts and gets
+ * (ipc_user.h).
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -12,13 +14,17 @@
 #include "ipc_user.h"
 #include "polled.h"
 
-enum { KEPT = 2 }; /* MAX_MAPPINGS of the interface */
+/* Maximum number of mappings that an interface keeps open. The same number is
+ * in MAX_MAPPINGS, in open_one() of ipc_owner.c. */
+enum { KEPT = 2 };
+/* Number of times that this process has opened memory of the owner so far. */
 
 static unsigned long opened(void)
 {
     return emulated_calls(DEVICE_OPEN);
 }
 
+/* Number of times that this process has closed memory of the owner so far. */
 static unsigned long closed(void)
 {
     return emulated_calls(DEVICE_CLOSE);
@@ -159,8 +165,9 @@ START_TEST(an_access_outside_the_memory_is_rejected)
                      UCS_ERR_INVALID_ADDR);
     ck_assert_int_eq(start(&done, 1, &memory, (size_t)-1, bytes, 1),
                      UCS_ERR_INVALID_ADDR);
-    /* changes the length in the key, which is longer than the memory then
-     * (layout: key.h) */
+    /* changes the length of the memory in the packed key to a value above the
+     * real length. The length is at offset 32 of the key, in little-endian
+     * order; the plugin's file key.h describes the layout */
     memory.key[32 + 3] = 1;
     ck_assert_int_eq(start(&done, 0, &memory, LENGTH - 1, bytes, 2),
                      UCS_ERR_INVALID_ADDR);
@@ -243,8 +250,10 @@ START_TEST(a_lost_device_ends_the_copies_of_its_mappings)
 }
 END_TEST
 
-/* Gets one byte over each of two interfaces; then the first interface is
- * closed. */
+/* Gets one byte over each of two interfaces of this process, and closes the
+ * first interface. With a driver that defines DEVICE_OPENS_ONCE, both
+ * interfaces share one mapping, which stays open until the second interface no
+ * longer needs it. With other drivers each interface opens the memory. */
 START_TEST(two_interfaces_have_the_memory_open)
 {
     answer_t memory       = allocate(PLAIN, 0, 1);
@@ -285,7 +294,8 @@ START_TEST(memory_is_opened_again_after_a_reset_of_the_device)
     ck_assert_int_eq(last_byte(&other), 4);
     DEVICE_RESET();
     count = opened();
-    /* the first copy detects that the reset has destroyed its mapping */
+    /* the reset has destroyed the mapping of `memory`. The first copy after it
+     * detects this and fails; the next one opens the memory again */
     ck_assert_int_eq(start(&done, 0, &memory, 0, &byte, 1), UCS_ERR_IO_ERROR);
     ck_assert_int_eq(last_byte(&memory), 3);
     ck_assert_uint_eq(opened() - count, 1);
@@ -293,7 +303,8 @@ START_TEST(memory_is_opened_again_after_a_reset_of_the_device)
 }
 END_TEST
 
-/* Each interface detects the reset at its first copy after it. */
+/* The first copy of each interface after the reset detects the reset, and
+ * fails. */
 START_TEST(two_interfaces_open_the_memory_again_after_a_reset)
 {
     answer_t memory   = allocate(PLAIN, 0, 5);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * IPC between two processes over an emulated driver: memory that is opened by a
- * descriptor (with CUDA: virtual memory and pools), and the ways in which the
- * descriptor reaches the other process.
+ * IPC over an emulated driver with memory that a process opens by a file
+ * descriptor (with CUDA: virtual memory and memory of pools). The test process
+ * gets the descriptor of the owner process with pidfd_getfd(). If the kernel
+ * forbids that, the owner sends the descriptor over a socket. fd_client.h,
+ * ipc_owner.h and ipc_user.h describe the helpers.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,6 +16,8 @@
 
 #include <ipc_memory.h>
 
+/* Number of times that this process has opened memory by a descriptor so
+ * far. */
 static unsigned long imported(void)
 {
     return emulated_calls(DEVICE_IMPORT);
@@ -90,6 +94,7 @@ START_TEST(another_worker_of_the_owner_serves_the_socket)
 }
 END_TEST
 
+/* Returns whether the plugin unpacks the memory's key. */
 static int is_accepted(const answer_t *memory)
 {
     uct_rkey_bundle_t key;
@@ -103,7 +108,10 @@ static int is_accepted(const answer_t *memory)
 
 START_TEST(a_changed_key_gets_no_descriptor)
 {
-    const size_t random_at = 48; /* layout: key.h */
+    /* offset of the random number in the packed key; the plugin's file key.h
+     * describes the layout. The owner sends no descriptor for a key with a
+     * wrong number */
+    const size_t random_at = 48;
     answer_t memory, changed;
 
     forbid_duplicates();
@@ -117,9 +125,10 @@ START_TEST(a_changed_key_gets_no_descriptor)
 }
 END_TEST
 
-/* Requests are handled in order: when the later request of this user is
- * answered, the earlier one of the other user was handled, without an
- * answer. */
+/* Two requests for the descriptor are sent to the owner: the first from a
+ * process of another user, the second from a process of this user. The owner
+ * handles requests in order. When the second request is answered, the first one
+ * has been handled too, and must not have an answer. */
 START_TEST(a_process_of_another_user_gets_no_answer)
 {
     const uid_t nobody = 65534;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The driver is started only in programs that use device memory, because a
- * start takes 230 ms. UCX_TLS contains cuda and self. Each test runs in a
+ * The plugin starts the driver (cuInit) only if the program uses device memory,
+ * because a start takes 230 ms on a real device. In the names of the tests,
+ * "it" is the driver. UCX_TLS contains cuda and self. Each test runs in a
  * separate process.
  */
 #include <check.h>
@@ -59,6 +60,7 @@ static void teardown(void)
     ck_assert_uint_eq(emulated_mistakes(), 0);
 }
 
+/* Waits for a request and frees it. Fails the test if the request fails. */
 static void finish(ucs_status_ptr_t request)
 {
     if (request == NULL) {
@@ -84,6 +86,7 @@ static void transfer(const void *from, void *to, size_t length)
     finish(recv);
 }
 
+/* Sends a small and a large message of host memory to this process. */
 static void transfer_host(void)
 {
     static char from[SIZE], to[SIZE];
@@ -169,6 +172,7 @@ START_TEST(an_allocation_without_a_device_fails)
 }
 END_TEST
 
+/* Waits for a request and frees it; returns its status. */
 static ucs_status_t status_of(ucs_status_ptr_t request)
 {
     ucs_status_t status;
@@ -183,7 +187,9 @@ static ucs_status_t status_of(ucs_status_ptr_t request)
     return status;
 }
 
-/* Sends a small and a large message: eager, and a rendezvous in fragments. */
+/* cuMemHostRegister fails, so that the plugin has no pinned host memory for
+ * data on the way. UCP sends the small message eagerly, and the large one as a
+ * rendezvous in fragments. _i: index of the length. */
 START_TEST(messages_of_device_memory_fail_where_no_memory_can_be_pinned)
 {
     static const size_t lengths[] = {8, SIZE};

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Many small messages of device memory in flight: their copies are executed in
- * the background and submitted together. UCX_TLS contains the copier and tcp.
+ * Many small messages of device memory in flight. Their copies between host and
+ * device memory are executed in the background, and several of them are
+ * submitted to the driver together. UCX_TLS contains tcp and the copier, which
+ * is the plugin's transport that makes these copies.
  */
 #include "sides.h"
 #include "suite.h"
@@ -11,15 +13,20 @@
 #include <string.h>
 
 enum {
+    /** Messages in flight at the same time, which form one window */
     WINDOW          = 64,
+    /** Windows that are sent and counted, one after the other */
     ROUNDS          = 20,
-    /** Maximum submissions of one side, in percent of its messages: about 6 for
-     * each window */
+    /** Maximum number of submissions of copies by one side, in percent of the
+     * number of messages. 10 % is about 6 submissions for each window. */
     MAX_SUBMISSIONS = 10,
+    /** Id of the active messages */
     AM_ID           = 5,
 };
 
-/* Without batches, each submission ends with one signal: counts the signals. */
+/* Returns the number of submissions of copies to the driver so far. With a
+ * driver without DEVICE_BATCH, each submission of one or more copies ends with
+ * one DEVICE_SIGNAL, so that call is counted. */
 static unsigned long count_submissions(void)
 {
 #ifdef DEVICE_BATCH
@@ -29,6 +36,9 @@ static unsigned long count_submissions(void)
 #endif
 }
 
+/* Sends one window of tagged messages. is_expected: the receives are posted
+ * before the sends; otherwise they are posted after all messages have
+ * arrived. */
 static void run_window(char *from, char *to, int is_expected)
 {
     ucp_request_param_t param = {0};
@@ -60,12 +70,11 @@ static void run_window(char *from, char *to, int is_expected)
     }
 }
 
-/* State of the handler of active messages, which receives into the memory of
- * the window. */
+/* State of the handler of active messages. */
 static struct {
-    char *to;
-    int count;
-    ucs_status_ptr_t recvs[WINDOW];
+    char *to;                       /* Memory for the data of one window */
+    int count;                      /* Messages of the window so far */
+    ucs_status_ptr_t recvs[WINDOW]; /* Receive requests of these messages */
 } arrived;
 
 static ucs_status_t am_handler(void *arg, const void *header,
@@ -83,6 +92,7 @@ static ucs_status_t am_handler(void *arg, const void *header,
     return UCS_OK;
 }
 
+/* Sends one window of active messages. */
 static void run_am_window(char *from, char *to)
 {
     ucp_request_param_t param = {0};
@@ -106,8 +116,9 @@ static void run_am_window(char *from, char *to)
     }
 }
 
-/* Sends a window of messages on the stream. The receiver's memory is host
- * memory, because only the copies of sends are collected for streams. */
+/* Sends one window of messages on a stream. They are received into host memory,
+ * because for streams only the copies of the sender are submitted together.
+ * Then the data is copied to `to`, where the caller checks it. */
 static void run_stream_window(char *from, char *to)
 {
     ucp_request_param_t param = {0},
@@ -137,8 +148,9 @@ enum { UNEXPECTED, EXPECTED, ACTIVE, STREAM, NUM_KINDS };
 static const char *const kinds[] = {"tag, unexpected", "tag, expected",
                                     "active messages", "stream, to host"};
 
-/* The copies of the messages in flight are submitted together. _i: the kind of
- * messages, an index of `kinds`. */
+/* Sends windows of messages and counts the submissions of their copies. The
+ * first window is not counted. _i: the kind of messages, an index of
+ * `kinds`. */
 START_TEST(many_small_messages_share_submissions)
 {
     char *from                = sides_allocate(WINDOW * SIDE_LENGTH);
@@ -185,8 +197,9 @@ START_TEST(many_small_messages_share_submissions)
 }
 END_TEST
 
-/* Sends a message whose copy the caller waits for. While it is in flight, the
- * copies of the next sends are made in the background. */
+/* Sends a message whose copy is complete when the send returns. While the
+ * message is in flight, the copies of the next sends are made in the
+ * background: those sends return before their copies are complete. */
 static void send_first(void)
 {
     ucp_request_param_t param = {0};
@@ -247,7 +260,8 @@ START_TEST(an_endpoint_is_closed_while_its_messages_are_copied)
 }
 END_TEST
 
-/* Synchronous sends are also copied in the background. */
+/* Sends ordinary and synchronous messages in turn. Both are copied in the
+ * background. */
 START_TEST(synchronous_sends_keep_their_order)
 {
     ucp_request_param_t param = {0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages of memory that cannot be exported to other processes (of the default
- * pool): they go through host memory, and nothing is logged. UCX_TLS contains
- * the copier, the transport between processes, and tcp.
+ * Messages of device memory that cannot be exported to other processes: memory
+ * of the driver's default pool. These messages must go through host memory, and
+ * the library must log nothing. UCX_TLS contains cuda_copy, cuda_ipc and tcp.
  */
 #include "sides.h"
 #include "suite.h"
@@ -38,7 +38,8 @@ static void run_tag(void *from, void *to, size_t length)
     finish(recv);
 }
 
-/* Maps the memory and packs a key, as for memory that can be exported. */
+/* Puts or gets. Maps the memory and packs its key as a program does for memory
+ * that can be exported; both must succeed for this memory too. */
 static void run_rma(void *from, void *to, size_t length, int is_get)
 {
     ucp_mem_map_params_t params = {
@@ -66,6 +67,8 @@ static void run_rma(void *from, void *to, size_t length, int is_get)
     ck_ok(ucp_mem_unmap(sides[1].context, memh));
 }
 
+/* Sends `length` bytes and checks the data at the receiver. kind: 0: a tagged
+ * message; 1: a get; 2: a put. */
 static void run(int kind, void *from, void *to, size_t length)
 {
     unsigned char *view = emulated_view(from, LARGE);
@@ -107,7 +110,8 @@ static void setup(void)
     sides_open(SIDE_LENGTH);
 }
 
-/* Prints the messages that the library has logged; returns their length. */
+/* Prints the first 4096 bytes that the library has logged. Returns the number
+ * of bytes printed, or -1 if the log file cannot be read. */
 static long logged(int fd)
 {
     char text[4096];
@@ -119,8 +123,8 @@ static long logged(int fd)
     return got;
 }
 
-/* The library reads the name of its log file when it is loaded: the program
- * executes itself again with the name in the environment. */
+/* The library reads UCX_LOG_FILE, the name of its log file, when it is loaded.
+ * So the program sets this variable and executes itself again. */
 int main(int argc, char **argv)
 {
     char name[]  = "/tmp/test_cuda_pool.XXXXXX";

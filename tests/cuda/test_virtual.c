@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages and put of virtual memory (cuMemCreate) between two processes, where
- * the kernel forbids pidfd_getfd(): UCP still copies the data directly, because
- * the owner sends the descriptor over its socket. UCX_TLS contains cuda_ipc and
- * a transport for messages.
+ * A message and a put of virtual memory (cuMemCreate) between two processes.
+ * The kernel forbids pidfd_getfd(), so that one process cannot duplicate the
+ * memory's file descriptor of the other. UCP must still copy the data directly,
+ * because the process that owns the memory sends the descriptor over a socket.
+ * UCX_TLS contains cuda_ipc and a transport for messages.
  */
 #include <stdio.h>
 #include <string.h>
@@ -25,11 +26,12 @@ enum {
 
 #define ck_ok(_call) ck_assert_int_eq((_call), UCS_OK)
 
-/* An address or a key that is sent to the other process. */
+/* A worker's address, or the key of memory, that is sent to the other
+ * process. */
 typedef struct {
-    size_t length;
-    uint64_t address;
-    char bytes[MAX_BLOB];
+    size_t length;        /* Valid bytes in `bytes` */
+    uint64_t address;     /* With a key: address of the memory; otherwise 0 */
+    char bytes[MAX_BLOB]; /* The worker's address, or the packed key */
 } blob_t;
 
 static ucp_context_h context;
@@ -37,7 +39,9 @@ static ucp_worker_h worker;
 static ucp_ep_h ep;
 static ucp_mem_h memh;
 static CUdeviceptr memory;
-/* test_fd: the test's socket; the owner closes it */
+/* link_fd: this process's end of the socket pair between the test process and
+ * the owner. test_fd: in the owner, an inherited copy of the test process's
+ * end, which the owner closes. */
 static int link_fd, test_fd;
 
 /* ------------------------------------------------------------ both sides -- */
@@ -52,8 +56,8 @@ static void send_blob(const void *bytes, size_t length, uint64_t address)
                      sizeof(blob));
 }
 
-/* Receives from the other process, and progresses meanwhile, because that
- * process may need it. */
+/* Receives from the other process. Progresses the worker while it waits,
+ * because the other process may wait for a message of this worker. */
 static void receive_blob(blob_t *blob)
 {
     while (recv(link_fd, blob, sizeof(*blob), MSG_DONTWAIT) !=
@@ -62,6 +66,7 @@ static void receive_blob(blob_t *blob)
     }
 }
 
+/* Allocates `memory` and sets all of its bytes to `value`. */
 static void allocate(char value)
 {
     ck_cuda(cuInit(0));
@@ -69,6 +74,7 @@ static void allocate(char value)
     memset(emulated_view((void *)(uintptr_t)memory, UNIT), value, UNIT);
 }
 
+/* Checks that all bytes of `memory` are `value`. */
 static void verify(char value)
 {
     const char *view = emulated_view((void *)(uintptr_t)memory, UNIT);
@@ -77,6 +83,8 @@ static void verify(char value)
     ck_assert_int_eq(memcmp(view, view + 1, UNIT - 1), 0);
 }
 
+/* Allocates memory filled with `value`, connects to the other process, and
+ * registers the memory. Both processes call this. */
 static void open_side(char value)
 {
     const ucp_params_t params = {
@@ -110,6 +118,7 @@ static void open_side(char value)
     ck_ok(ucp_mem_map(context, &map, &memh));
 }
 
+/* Waits for a request and frees it. Fails the test if the request fails. */
 static void finish(ucs_status_ptr_t request)
 {
     if (request == NULL) {
@@ -135,7 +144,8 @@ static void close_side(void)
     ck_assert_uint_eq(emulated_mistakes(), 0);
 }
 
-/* Returns when both processes have called it; progresses until then. */
+/* Returns when both processes have called this function. Progresses the worker
+ * until then. */
 static void agree(void)
 {
     blob_t blob;
@@ -146,7 +156,8 @@ static void agree(void)
 
 /* ------------------------------------------------------------- the test -- */
 
-/* The owner: its memory is the target of puts, and it sends a message. */
+/* Runs in the owner process. It sends one message from its memory; then that
+ * memory is the target of a put. */
 START_TEST(the_owner_sends_and_is_put_to)
 {
     const ucp_request_param_t param = {.op_attr_mask = 0};
@@ -166,7 +177,8 @@ START_TEST(the_owner_sends_and_is_put_to)
 }
 END_TEST
 
-/* Starts the owner process, before the driver is used. */
+/* Forks the owner process. The caller must not have started the driver, because
+ * the driver cannot be used in a child of a process that has started it. */
 static pid_t fork_owner(void)
 {
     int links[2];

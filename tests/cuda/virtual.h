@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Virtual memory (cuMemCreate) of device 0 that can be exported by a
- * descriptor. */
+/* Virtual memory of device 0: memory from cuMemCreate() that the program maps
+ * at an address. It can be exported as a file descriptor. */
 #ifndef TEST_CUDA_VIRTUAL_H
 #define TEST_CUDA_VIRTUAL_H
 
@@ -12,7 +12,9 @@ enum { UNIT = 2 * 1024 * 1024 }; /* Bytes of one allocation */
 
 #define ck_cuda(_call) ck_assert_int_eq((_call), CUDA_SUCCESS)
 
-/* Maps new memory: in place of that at `address`, or if that is 0, anywhere. */
+/* Creates UNIT bytes of memory and maps them; returns their address. `address`:
+ * earlier memory of this kind, which is unmapped first and whose address the
+ * new memory gets; 0: the driver selects the address. */
 static inline CUdeviceptr map_virtual(CUdeviceptr address)
 {
     const CUmemAllocationProp prop = {

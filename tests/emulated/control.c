@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The functions of emulated.h for programs that do not link the emulated
- * driver. A test of Level Zero cannot link it, because the driver and the
- * loader have functions of the same names. The functions call the driver that
- * the loader uses (ZE_ENABLE_ALT_DRIVERS).
+ * driver: tests of Level Zero link the real loader, which loads the emulated
+ * driver (ZE_ENABLE_ALT_DRIVERS). Each function calls the function of the same
+ * name in that driver.
  */
 #include "emulated.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Constants and offsets of the driver's binary interface that the cuda plugin
- * defines in plugins/cuda/src/driver.h, as numbers with names. The file is
- * compiled twice, with that header and with the toolkit's; both lists must be
- * equal. No include guard.
+ * A list of the constants, sizes and offsets of the CUDA driver's binary
+ * interface that the cuda plugin defines in plugins/cuda/src/driver.h. The file
+ * is included twice: after that header, and after the header of the CUDA
+ * toolkit. tests/facts.c checks that both lists are equal. No include guard.
  */
 #define FACT(_what)            {#_what, (unsigned long)(_what)},
 #define OFFSET(_type, _member) FACT(offsetof(_type, _member))

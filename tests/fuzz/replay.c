@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Runs a fuzz target on each file of a corpus, on its truncations to 0 to 4095
- * bytes, and on 2000 mutations of it (always the same ones), for builds without
- * a fuzzer.
+ * The main program of a fuzz target in builds without a fuzzer. It runs the
+ * target on each file of a corpus, on all truncations of the file to fewer than
+ * 4096 bytes, and on 2000 mutations of the file. The random numbers start with
+ * a fixed state, so that each run of the program makes the same mutations.
  */
 #include <dirent.h>
 #include <stdint.h>
@@ -12,8 +13,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* MAX_SIZE: bytes of a file that are used at most. MUTATIONS: for each file. */
 enum { MAX_SIZE = 1 << 16, MUTATIONS = 2000 };
 
+/* State of the random number generator (xorshift). */
 static uint64_t state = 0x2545f4914f6cdd1d;
 
 static uint64_t next_random(void)
@@ -24,6 +27,8 @@ static uint64_t next_random(void)
     return state;
 }
 
+/* Runs the target on a copy of the data in which one to four bytes have random
+ * values. */
 static void mutate(const uint8_t *data, size_t size)
 {
     uint8_t *copy = malloc(size + 1);

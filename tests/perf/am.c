@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Active messages: latency and message rate. The counters of struct bench are
- * not reset between figures, because a message of the next figure may arrive
- * early. */
+/* Active messages: latency and message rate. The counters am_arrived and
+ * am_taken of struct bench are not reset between figures, because the first
+ * message of a figure may arrive before this process starts its part of that
+ * figure. */
 #include "bench.h"
 
 #include <stdlib.h>
@@ -9,11 +10,12 @@
 
 enum {
     AM_ID           = 1,
-    CALIBRATE_COUNT = 64,
+    CALIBRATE_COUNT = 64, /* Round trips of a trial, for small messages */
 };
 
 static const ucp_request_param_t no_param = {.op_attr_mask = 0};
 
+/* Counts a message that has arrived, and checks its first and its last byte. */
 static void arrived(struct bench *bench, const char *data, size_t length)
 {
     if ((length > 0) && ((data[0] != 'b') || (data[length - 1] != 'b'))) {
@@ -32,8 +34,8 @@ static void on_fetched(void *request, ucs_status_t status, size_t length,
     ucp_request_free(request);
 }
 
-/* Fetches the data of a rendezvous message into a separate buffer, so that
- * missing data is detected. */
+/* Receives the data of a rendezvous into bench->fetched. The first and the last
+ * byte there are set to 0 before, so that arrived() detects missing data. */
 static ucs_status_t fetch(struct bench *bench, void *descriptor, size_t length)
 {
     const ucp_request_param_t param = {
@@ -93,11 +95,13 @@ ucs_status_t am_prepare(struct bench *bench)
         }
         memset(bench->fetched, 0, bench->room);
     }
-    /* Earlier figures have received into this buffer. */
+    /* earlier figures may have received other data into this buffer, which now
+     * contains the messages to send */
     memset(bench->buffer, 'b', bench->room);
     return ucp_worker_set_am_recv_handler(bench->worker, &handler);
 }
 
+/* Waits until `count` more messages have arrived. */
 static void take_messages(struct bench *bench, uint64_t count)
 {
     bench->am_taken += count;
@@ -122,7 +126,8 @@ void am_latency_answer(struct bench *bench, const struct bench_command *command)
     }
 }
 
-/* Returns the seconds for `count` round trips. */
+/* Measures round trips with the partner. Returns the seconds for `count` of
+ * them. */
 static double ping_pong(struct bench *bench, uint64_t size, uint64_t count)
 {
     double start;
@@ -151,7 +156,8 @@ double am_latency_take(struct bench *bench, uint64_t size, uint32_t window)
     return ping_pong(bench, size, count) * 1e6 / count / 2;
 }
 
-/* Receives all, then confirms with one message. */
+/* Receives all messages of a stream, and then sends one message as a
+ * confirmation. */
 void am_stream_answer(struct bench *bench, const struct bench_command *command)
 {
     take_messages(bench, command->count);
@@ -167,7 +173,8 @@ static void on_sent(void *request, ucs_status_t status, void *arg)
     ucp_request_free(request);
 }
 
-/* Returns the seconds until the receiver has confirmed all messages. */
+/* Sends command->count messages, with up to command->window of them in flight.
+ * Returns the seconds until the partner has confirmed that all have arrived. */
 static double send_stream(struct bench *bench,
                           const struct bench_command *command)
 {

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Streams of tagged messages in both directions at once: each process sends from
- * one buffer and receives into another. */
+/* Streams of tagged messages in both directions at once: each process sends
+ * from one buffer and receives into another. */
 #include "bench.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRIAL = 16 };
+enum { TRIAL = 16 }; /* Messages of a trial, in each direction */
 
 struct both {
     struct bench *bench;
     const struct bench_command *command;
-    char *sent; /* a buffer of its own; messages arrive in bench->buffer */
-    uint64_t started[2], done[2]; /* by BOTH_SEND and BOTH_RECEIVE */
+    char *sent; /* Messages to send; received ones are in bench->buffer */
+    /* Number of operations that were started and that are complete; the index
+     * is BOTH_SEND or BOTH_RECEIVE */
+    uint64_t started[2], done[2];
 };
 
 enum { BOTH_SEND, BOTH_RECEIVE };
@@ -37,6 +39,7 @@ static void count_receive(void *request, ucs_status_t status,
     ucp_request_free(request);
 }
 
+/* Starts the next send or receive. */
 static void post(struct both *both, int kind)
 {
     struct bench *bench       = both->bench;
@@ -70,8 +73,8 @@ static bool is_done(const struct both *both)
            (both->done[BOTH_RECEIVE] == both->command->count);
 }
 
-/* Both processes run this. Keeps up to `window` messages in flight in each
- * direction. */
+/* Sends and receives command->count messages, with up to command->window
+ * messages in flight in each direction. Driver and partner both call it. */
 static void exchange(struct bench *bench, const struct bench_command *command)
 {
     struct both both = {
@@ -103,7 +106,8 @@ void both_answer(struct bench *bench, const struct bench_command *command)
     bench_send_ack(bench);
 }
 
-/* Returns the seconds until both processes have everything. */
+/* Runs the driver's side. Returns the seconds until both processes have
+ * received all messages. */
 static double both_run(struct bench *bench, const struct bench_command *command)
 {
     double start;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cost of objects: the time to create a context, a worker or an endpoint, and
- * the memory of a worker and an endpoint after use. */
+ * the memory that a worker and an endpoint use after their first message. */
 #include "bench.h"
 
 #include <malloc.h>
@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 enum {
-    INIT_ROUNDS   = 7,
-    WORKER_ROUNDS = 25,
-    EP_WINDOW     = 64,
+    INIT_ROUNDS   = 7,  /* Contexts that are created for one figure */
+    WORKER_ROUNDS = 25, /* Workers that are created for one figure */
+    EP_WINDOW     = 64, /* Receives that the partner posts ahead */
 };
 
 static const ucp_request_param_t no_param = {.op_attr_mask = 0};
@@ -21,6 +21,7 @@ static const ucp_worker_params_t single_thread = {
     .thread_mode = UCS_THREAD_MODE_SINGLE,
 };
 
+/* Order of numbers for qsort(): the smallest first. */
 static int by_value(const void *left, const void *right)
 {
     double a = *(const double *)left, b = *(const double *)right;
@@ -28,14 +29,15 @@ static int by_value(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Resident bytes of a process. */
+/* Returns the number of bytes of a process that are in physical memory. */
 static double resident_bytes_of(pid_t pid)
 {
     unsigned long kib = 0;
     char line[256];
     FILE *file;
 
-    /* statm is cheaper but inexact by some pages for each core. */
+    /* /proc/PID/statm is cheaper to read, but its numbers are wrong by up to
+     * some pages for each core */
     snprintf(line, sizeof(line), "/proc/%d/smaps_rollup", (int)pid);
     file = fopen(line, "r");
     while ((file != NULL) && (kib == 0) &&
@@ -49,16 +51,18 @@ static double resident_bytes_of(pid_t pid)
     return kib * 1024.0;
 }
 
-/* Resident bytes of this process. Returns free memory to the system first,
- * because memory freed by an earlier figure could be reused and hide the
- * cost. */
+/* Returns the number of bytes of this process that are in physical memory.
+ * First returns free memory to the system: otherwise a later allocation could
+ * reuse memory that an earlier figure has freed, and would seem to cost
+ * nothing. */
 static double resident_bytes(void)
 {
     malloc_trim(0);
     return resident_bytes_of(getpid());
 }
 
-/* Time of the first ucp_init() of the process, including all loading, in us. */
+/* Returns the time of the first ucp_init() of the driver in us. It includes the
+ * loading of libraries and plugins. */
 double init_first_take(struct bench *bench, uint64_t size, uint32_t window)
 {
     (void)size;
@@ -66,7 +70,7 @@ double init_first_take(struct bench *bench, uint64_t size, uint32_t window)
     return bench->first_init;
 }
 
-/* Median time of one more ucp_init(), in us. */
+/* Returns the median time of a later ucp_init() in us. */
 double init_take(struct bench *bench, uint64_t size, uint32_t window)
 {
     const ucp_params_t params = {
@@ -91,7 +95,7 @@ double init_take(struct bench *bench, uint64_t size, uint32_t window)
     return times[INIT_ROUNDS / 2];
 }
 
-/* Median time to create one more worker, in us. */
+/* Returns the median time in us to create one more worker. */
 double worker_create_take(struct bench *bench, uint64_t size, uint32_t window)
 {
     double times[WORKER_ROUNDS];
@@ -112,9 +116,10 @@ double worker_create_take(struct bench *bench, uint64_t size, uint32_t window)
     return times[WORKER_ROUNDS / 2];
 }
 
-/* Partner: creates `count` more workers, each of which receives one message.
- * They exist, and progress, until the driver has closed its endpoints. Sends
- * the driver the memory that they used. */
+/* The partner's side of visit_workers(). Creates `count` more workers. Each of
+ * them receives one message. Then sends the driver the number of bytes that all
+ * of them use. Closes the workers after the driver has closed its endpoints to
+ * them; until then bench_hear() progresses the workers. */
 void workers_answer(struct bench *bench, uint64_t count)
 {
     double memory = resident_bytes();
@@ -146,6 +151,7 @@ void workers_answer(struct bench *bench, uint64_t count)
     bench_put(bench, &done, sizeof(done));
 }
 
+/* Sends the first message of an endpoint, and waits for the send. */
 static void greet(struct bench *bench, ucp_ep_h ep, ucp_tag_t tag)
 {
     uint64_t word = 1;
@@ -159,11 +165,13 @@ static void flush(struct bench *bench)
     bench_wait(bench, ucp_worker_flush_nbx(bench->worker, &no_param));
 }
 
-/* Cost of one endpoint to each of `count` workers of the partner. */
 struct distinct_cost {
-    double create; /* us for one endpoint */
-    double memory; /* bytes of the partner for one worker, after a message */
+    double create; /* Time in us to create one endpoint */
+    double memory; /* Bytes that one worker of the partner uses after a
+                    * message */
 };
+/* Lets the partner create `count` workers, and creates one endpoint to each of
+ * them. Returns the average cost. */
 
 static struct distinct_cost visit_workers(struct bench *bench, uint64_t count)
 {
@@ -203,13 +211,15 @@ double ep_distinct_take(struct bench *bench, uint64_t count, uint32_t window)
     return visit_workers(bench, count).create;
 }
 
-/* Resident KiB of a worker that has received one message. */
+/* Returns the KiB that a worker of the partner uses after one message. */
 double worker_memory_take(struct bench *bench, uint64_t count, uint32_t window)
 {
     (void)window;
     return visit_workers(bench, count).memory / 1024;
 }
 
+/* Requests the partner to receive `count` messages of 8 bytes and to confirm
+ * them. */
 static void expect_messages(struct bench *bench, uint64_t count)
 {
     bench_tell(bench, (struct bench_command){.kind   = BENCH_STREAM,
@@ -218,7 +228,8 @@ static void expect_messages(struct bench *bench, uint64_t count)
                                              .count  = count});
 }
 
-/* Creates `count` endpoints to the partner's one worker; us for one. */
+/* Creates `count` endpoints to the same worker of the partner. Returns the time
+ * for one in us. */
 double ep_create_take(struct bench *bench, uint64_t count, uint32_t window)
 {
     ucp_ep_h eps[BENCH_MAX_EPS];
@@ -236,9 +247,10 @@ double ep_create_take(struct bench *bench, uint64_t count, uint32_t window)
     return time * 1e6 / count;
 }
 
-/* Creation of endpoints with the first message on each: all are started before
- * any is awaited, until the partner confirms their arrival; us for one.
- * Includes what creation defers until the first message. */
+/* Creates `count` endpoints to the same worker of the partner, then starts the
+ * first message of each, and then waits until the partner has confirmed all
+ * messages. Returns the time for one endpoint in us. It includes work that a
+ * library does not in ucp_ep_create() but with the first message. */
 double ep_first_take(struct bench *bench, uint64_t count, uint32_t window)
 {
     ucs_status_ptr_t requests[BENCH_MAX_EPS];
@@ -266,9 +278,10 @@ double ep_first_take(struct bench *bench, uint64_t count, uint32_t window)
     return time * 1e6 / count;
 }
 
-/* Memory of endpoints to one worker after each has sent a message, on both
- * sides. Both are measured at once: a library may reuse memory of closed
- * endpoints, so a second measurement would find nothing. */
+/* Measures the memory that endpoints to the same worker use in the driver and
+ * in the partner, after each has sent a message. Both values are measured with
+ * the same endpoints: a library may reuse the memory of closed endpoints, so
+ * that a second measurement would see no new memory. */
 static void weigh_eps(struct bench *bench, uint64_t count)
 {
     ucp_ep_h eps[BENCH_MAX_EPS];
@@ -291,7 +304,8 @@ static void weigh_eps(struct bench *bench, uint64_t count)
     bench->eps_weighed    = true;
 }
 
-/* Resident bytes for each of `count` endpoints; window 1: on the other side. */
+/* Returns the bytes that one of `count` endpoints uses. window: 0: in the
+ * driver; 1: in the partner. */
 double ep_memory_take(struct bench *bench, uint64_t count, uint32_t window)
 {
     if (!bench->eps_weighed) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All-to-all with more processes than cores: four on two, each sending messages
- * of mixed sizes to every other process. The processes poll; with `yields` they
- * yield the core after a poll without an event, as MPI libraries do when the
- * host is oversubscribed. */
+/* The all-to-all: four processes on two cores, each of which sends messages of
+ * mixed sizes to every other process. The processes poll. If `yields` is set, a
+ * process yields its core after a poll without an event, as MPI libraries do on
+ * a host that has fewer cores than processes. */
 #include "bench.h"
 
 #include <sched.h>
@@ -11,12 +11,14 @@
 
 enum {
     PEERS   = BENCH_CROWD_SIZE - 1,
-    SLOTS   = 8, /* sends and receives in flight, per peer */
-    LARGEST = 256 * 1024,
-    TRIAL   = 4,
+    SLOTS   = 8,          /* Sends in flight to each peer, and receives in
+                           * flight from each peer */
+    LARGEST = 256 * 1024, /* Bytes of the largest message */
+    TRIAL   = 4,          /* Cycles of a trial */
 };
 
-/* Message sizes of one cycle, which is sent to each peer. */
+/* A cycle is one message of each of these sizes (in bytes) from each process to
+ * each peer. */
 static const size_t sizes[] = {8,  64,    8, 1024,  8,   4096,
                                64, 16384, 8, 65536, 256, LARGEST};
 
@@ -24,35 +26,38 @@ enum { CYCLE = sizeof(sizes) / sizeof(sizes[0]) };
 
 struct crowd;
 
-/* A receive in flight and its buffer. */
+/* A buffer for a message of a peer, and the receive that uses it. */
 struct slot {
     struct crowd *crowd;
-    bool busy;
-    char expected; /* expected value of every byte */
-    size_t size;
-    char *buffer;
+    bool busy;     /* A receive is in flight */
+    char expected; /* Value of every byte of the peer's messages */
+    size_t size;   /* Bytes of the message of the current or last receive */
+    char *buffer;  /* LARGEST bytes */
 };
 
 struct peer {
     uint32_t rank;
     ucp_ep_h ep;
     struct slot receives[SLOTS];
-    uint64_t receive_next; /* number of receives started */
-    uint64_t send_next;
+    uint64_t receive_next; /* Number of receives that were started in this
+                            * run */
+    uint64_t send_next;    /* Number of sends that were started in this run */
     uint32_t sends_in_flight;
 };
 
+/* The state of one process. */
 struct crowd {
     struct bench *bench;
     bool yields;
-    uint32_t barriers;
-    uint64_t messages; /* of one run, to each peer */
-    uint64_t done;     /* sends and receives of this run that completed */
-    char *sent;        /* LARGEST bytes with this rank's value */
-    char *received;
+    uint32_t barriers; /* Barriers that this process has entered */
+    uint64_t messages; /* Messages of this run to each peer */
+    uint64_t done;     /* Complete sends and receives of this run */
+    char *sent;        /* LARGEST bytes, each byte_of() this process's rank */
+    char *received;    /* The buffers of all slots */
     struct peer peers[PEERS];
 };
 
+/* Progresses once, and yields the core if that is selected. */
 static void idle(struct crowd *crowd)
 {
     if ((ucp_worker_progress(crowd->bench->worker) == 0) && crowd->yields) {
@@ -60,7 +65,8 @@ static void idle(struct crowd *crowd)
     }
 }
 
-/* Barrier of all processes; all progress meanwhile. */
+/* Returns when all processes have called this function. Progresses while it
+ * waits. */
 static void barrier(struct crowd *crowd)
 {
     _Atomic uint32_t *arrived = &crowd->bench->shared->crowd_arrived;
@@ -72,11 +78,13 @@ static void barrier(struct crowd *crowd)
     }
 }
 
+/* Returns the value of all bytes of the messages that this process sends. */
 static char byte_of(uint32_t rank)
 {
     return 'A' + rank;
 }
 
+/* Checks the message of a receive that has ended. */
 static void received(struct slot *slot, ucs_status_t status)
 {
     bench_check(status, "a receive");
@@ -150,6 +158,8 @@ static void post_send(struct crowd *crowd, struct peer *peer)
     }
 }
 
+/* Starts receives from and sends to the peer until SLOTS of each are in flight,
+ * or all of this run have been started. */
 static void fill(struct crowd *crowd, struct peer *peer)
 {
     struct slot *slot = &peer->receives[peer->receive_next % SLOTS];
@@ -164,6 +174,7 @@ static void fill(struct crowd *crowd, struct peer *peer)
     }
 }
 
+/* One run: sends and receives all messages of this many cycles. */
 static void exchange(struct crowd *crowd, uint64_t cycles)
 {
     int i;
@@ -182,12 +193,15 @@ static void exchange(struct crowd *crowd, uint64_t cycles)
     }
 }
 
+/* Driver: selects the process with which bench_put(), bench_get() and so on
+ * communicate. */
 static void talk_to(struct bench *bench, uint32_t rank)
 {
     bench->socket = bench->crowd_sockets[rank];
 }
 
-/* The driver collects the addresses of all and sends them to all. */
+/* Driver: receives the worker addresses of the other processes, and sends those
+ * of all processes to each of them. */
 static void share_addresses(struct bench *bench,
                             void *addresses[BENCH_CROWD_SIZE])
 {
@@ -213,6 +227,8 @@ static void share_addresses(struct bench *bench,
     addresses[0] = NULL;
 }
 
+/* The other processes: sends the worker address of this process to the driver,
+ * and receives those of all processes. */
 static void learn_addresses(struct bench *bench,
                             void *addresses[BENCH_CROWD_SIZE])
 {
@@ -225,6 +241,8 @@ static void learn_addresses(struct bench *bench,
     }
 }
 
+/* Initializes `peer` and creates the endpoint to it. buffers: memory for all of
+ * its slots. */
 static void connect_peer(struct crowd *crowd, struct peer *peer, uint32_t rank,
                          const void *address, char *buffers)
 {
@@ -305,7 +323,8 @@ void crowd_answer(struct bench *bench, const struct bench_command *command)
     crowd_close(&crowd);
 }
 
-/* The driver's side of one exchange; seconds until the last process is done. */
+/* Driver: starts one run in all processes and takes part in it. Returns the
+ * seconds until the last process has ended it. */
 static double lead(struct crowd *crowd, uint64_t cycles)
 {
     double start;

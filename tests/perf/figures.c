@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The list of figures. `compare` sets targets by their names. */
+/* The list of figures. The script `compare` selects the target of each figure
+ * by its name. struct figure in bench.h describes the columns. */
 #include "bench.h"
 
 enum {
@@ -10,7 +11,8 @@ enum {
     RMA = UCP_FEATURE_RMA,
 };
 
-/* The memory figures come first: later, reused memory would hide the cost. */
+/* The figures of memory come first. After other figures, the library could
+ * reuse memory that those have freed, and the cost would not be measured. */
 const struct figure bench_figures[] = {
     {"worker_memory", "KiB", TAG, worker_memory_take, 16, 0},
     {"ep_memory", "B", TAG, ep_memory_take, 1000, 0},

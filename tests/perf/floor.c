@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The floors measured by ucp_bench between its driver and its partner; see
- * lines.c. */
+/* The floors of ucp_bench: limits of the hardware (lines.h), measured by the
+ * driver and its partner. */
 #include "bench.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ double floor_take(struct bench *bench)
     return lines_measure(&bench->shared->lines, count);
 }
 
-/* GB/s of a copy by one core. */
+/* Returns the GB/s of memcpy() in the driver. */
 double copy_take(struct bench *bench, uint64_t size, uint32_t window)
 {
     void *copy = aligned_alloc(4096, size);

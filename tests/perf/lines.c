@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Floors for all figures; see lines.h. They also show whether the distance of
- * the cores changed between two measurements. */
+/* See lines.h. A change of the measured latency also shows that the distance
+ * between the two cores has changed, which can happen in a virtual machine. */
 #include "lines.h"
 
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 
-enum { LINE_BATCHES = 5 };
+enum { LINE_BATCHES = 5 }; /* Batches of round trips in one measurement */
 
 double lines_now(void)
 {
@@ -43,6 +43,9 @@ void lines_answer(struct lines *lines, uint64_t round_trips)
     }
 }
 
+/* Makes the round trips with the numbers `from` to `to`. In each, the driver
+ * writes the number to its line, and waits until the partner has written the
+ * same number to its own line. */
 static void bounce(struct lines *lines, uint64_t from, uint64_t to)
 {
     uint64_t i;
@@ -55,8 +58,8 @@ static void bounce(struct lines *lines, uint64_t from, uint64_t to)
     }
 }
 
-/* Returns the best of a few batches, because an interrupt makes a batch as slow
- * as one between remote cores. */
+/* Returns the lowest value of all batches, because an interrupt during a batch
+ * makes it slower. */
 double lines_measure(struct lines *lines, uint64_t round_trips)
 {
     double best = 0, start, time;
@@ -78,7 +81,8 @@ double copy_measure(void *to, const void *from, size_t size, double seconds)
 
     do {
         memcpy(to, from, size);
-        /* The copy is unused; the compiler must not detect that. */
+        /* nothing reads the copy: without this statement the compiler could
+         * omit memcpy() */
         __asm__ volatile("" : : "r"(to) : "memory");
         ++copies;
         time = lines_now() - start;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Hardware limits without any library: latency of a cache line between cores,
- * and memcpy. Independent of UCP and UCT; both benchmarks use it. */
+/* Floors: limits of the hardware, measured without a communication library.
+ * They are the latency of a cache line between two cores, and the speed of
+ * memcpy(). A message cannot be faster than the cache line. ucp_bench,
+ * uct_bench and ucp_startup use this file; it uses neither UCP nor UCT. */
 #ifndef BENCH_LINES_H
 #define BENCH_LINES_H
 
@@ -9,35 +11,40 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Two lines in memory that both processes share, each written by one of them.
- * 128 bytes apart, because processors fetch lines in pairs. */
+/* Two cache lines in memory that the processes share. The driver writes the
+ * first one, and the partner the second one. They are 128 bytes apart, because
+ * processors fetch lines in pairs. */
 struct lines {
     alignas(128) _Atomic uint64_t to_partner;
     alignas(128) _Atomic uint64_t to_driver;
 };
 
-/* Call it before the partner is requested to answer. */
+/* Sets both lines to 0. The driver calls it before it requests the partner to
+ * call lines_answer(). */
 void lines_reset(struct lines *lines);
 
-/* Round trips of a batch. */
+/* Values for `round_trips` below, the number of round trips in a batch. */
 enum {
     LINES_USUAL = 20000,
-    LINES_FEW   = 3000, /* for many consecutive floors */
+    LINES_FEW   = 3000, /* For programs that measure the floor many times */
 };
 
-/* The driver's side: us one way. */
+/* Called by the driver. Measures several batches of round trips; returns the
+ * latency of one way in us. */
 double lines_measure(struct lines *lines, uint64_t round_trips);
 
-/* The partner's side of one lines_measure(). */
+/* Called by the partner while the driver calls lines_measure() with the same
+ * number. */
 void lines_answer(struct lines *lines, uint64_t round_trips);
 
-/* GB/s of copying `size` bytes repeatedly for about `seconds`. */
+/* Copies `size` bytes repeatedly for about `seconds`; returns GB/s. */
 double copy_measure(void *to, const void *from, size_t size, double seconds);
 
 /* Seconds of a monotonic clock. */
 double lines_now(void);
 
-/* Zeroed memory shared with later children; NULL on failure. */
+/* Returns memory of zeros that this process shares with children of later calls
+ * of fork(), or NULL on failure. */
 void *lines_map(size_t length);
 
 #endif

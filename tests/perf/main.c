@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The command line, the processes, and the sequence. figures.c has the list of
- * figures, report.c prints them. */
+/* ucp_bench: the command line, the start and end of the processes, and the
+ * sequence of the measurements. */
 #include "bench.h"
 
 #include <errno.h>
@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 struct options {
-    const char *only;
+    const char *only; /* --only; NULL: all figures */
     bool json;
-    int cores[2];
+    int cores[2]; /* Of driver and partner; -1: not given */
     struct figure_list list;
 };
 
@@ -41,6 +41,7 @@ static const char HELP[] =
     "Each figure stands between two floors: a cache line's way between the\n"
     "cores. Compare two libraries with `compare`, never by two single runs.\n";
 
+/* Binds this process to one core. */
 static void pin(int core)
 {
     cpu_set_t set;
@@ -52,7 +53,7 @@ static void pin(int core)
     }
 }
 
-/* The first two cores that this process may use. */
+/* Stores the numbers of the first two cores that this process may use. */
 static void choose_cores(int cores[2])
 {
     cpu_set_t set;
@@ -71,7 +72,8 @@ static void choose_cores(int cores[2])
     }
 }
 
-/* Hundreds of endpoints may need hundreds of sockets. */
+/* Raises the limit of open descriptors as far as permitted: some figures create
+ * hundreds of endpoints, which may use a socket each. */
 static void raise_file_limit(void)
 {
     struct rlimit limit;
@@ -82,8 +84,9 @@ static void raise_file_limit(void)
     }
 }
 
-/* The partner serves requests; a missing feature is reported, so that the
- * driver can continue without it. */
+/* The partner: serves requests of the driver until BENCH_QUIT. If the library
+ * lacks the features of BENCH_OPEN, bench_open() reports that to the driver,
+ * and the partner continues. */
 static void serve(struct bench *bench)
 {
     struct bench_command command;
@@ -132,8 +135,9 @@ static void serve(struct bench *bench)
     }
 }
 
-/* The other processes sleep until the all-to-all: other measurements have the
- * two cores to themselves. */
+/* The processes with ranks 2 and 3: sleep in recv() between the figures of the
+ * all-to-all, so that they use no core during other figures. Returns when the
+ * driver closes the socket. */
 static void serve_crowd(struct bench *bench)
 {
     struct bench_command command;
@@ -145,6 +149,8 @@ static void serve_crowd(struct bench *bench)
     }
 }
 
+/* Returns whether the name begins with the first `length` characters of `word`.
+ * If the last of these is $, the name must be equal to those before it. */
 static bool matches(const char *name, const char *word, size_t length)
 {
     if ((length > 0) && (word[length - 1] == '$')) {
@@ -154,6 +160,7 @@ static bool matches(const char *name, const char *word, size_t length)
     return (length > 0) && (strncmp(name, word, length) == 0);
 }
 
+/* Returns whether one of the words in --only selects the figure. */
 static bool wanted(const struct figure *figure, const char *only)
 {
     const char *next = only;
@@ -171,8 +178,10 @@ static bool wanted(const struct figure *figure, const char *only)
     return false;
 }
 
-/* Busy ticks of the whole machine. Excludes interrupts: the kernel counts our
- * loopback traffic there. */
+/* Returns the seconds of all cores of the machine that were not idle since the
+ * start of the system, or 0 if they are not known. Excludes interrupts: the
+ * kernel counts the network traffic of this program on the loopback interface
+ * as interrupts. */
 static double machine_busy(void)
 {
     unsigned long long user, nice, sys, idle, iowait, irq, soft, steal;
@@ -190,6 +199,8 @@ static double machine_busy(void)
                0;
 }
 
+/* Returns the seconds of processor time that a process has used. 0: this
+ * process. */
 static double process_busy(pid_t pid)
 {
     struct timespec time = {0};
@@ -201,6 +212,7 @@ static double process_busy(pid_t pid)
     return time.tv_sec + (time.tv_nsec * 1e-9);
 }
 
+/* Returns machine_busy() without the time of the processes of this program. */
 static double foreign_busy(const struct bench *bench)
 {
     double busy = machine_busy() - process_busy(0);
@@ -212,8 +224,10 @@ static double foreign_busy(const struct bench *bench)
     return busy;
 }
 
-/* Opens a context with the required features, closing another one. Returns
- * whether the library supports them. */
+/* Opens a context with these features in driver and partner, unless it is open;
+ * closes the previous one. features: 0: only closes. *open_features and
+ * *offered are the state between the calls: the features of the last call, and
+ * whether the library supports them. Returns *offered. */
 static bool have_features(struct bench *bench, uint64_t features,
                           uint64_t *open_features, bool *offered)
 {
@@ -234,6 +248,7 @@ static bool have_features(struct bench *bench, uint64_t features,
     return *offered;
 }
 
+/* Measures all selected figures. */
 static void drive(struct bench *bench, const struct options *options,
                   struct result *results)
 {
@@ -251,7 +266,8 @@ static void drive(struct bench *bench, const struct options *options,
             continue;
         }
         have_features(bench, figure->features, &features, &offered);
-        /* The sizes of a sweep are measured without a pause. */
+        /* in a sweep the figures follow each other without a pause: the floor
+         * after one figure is also that before the next one */
         result->floor_before = (bench->sweeps && (last_floor > 0)) ?
                                    last_floor :
                                    floor_take(bench);
@@ -264,7 +280,9 @@ static void drive(struct bench *bench, const struct options *options,
     have_features(bench, 0, &features, &offered);
 }
 
-/* Ends a driver whose partner has ended, which would otherwise wait forever. */
+/* Handler of SIGCHLD in the driver: ends the program if another process of it
+ * has ended too early, because the driver could wait for that process for
+ * ever. */
 static void on_child_gone(int signal_number)
 {
     static const char text[] = "ucp_bench: a partner process ended early\n";
@@ -287,7 +305,8 @@ static void driver_main(struct bench *bench, const struct options *options)
     busy    = foreign_busy(bench);
     started = bench_now();
     drive(bench, options, results);
-    /* The accounting has the resolution of clock ticks: ignore one per core. */
+    /* the system measures times in clock ticks: subtract one tick for each of
+     * the two cores, so that errors of rounding do not count as other work */
     foreign = foreign_busy(bench) - busy - (2.0 / sysconf(_SC_CLK_TCK));
     foreign = (foreign < 0) ? 0 : foreign / (bench_now() - started) / 2;
     if (options->json) {
@@ -298,7 +317,8 @@ static void driver_main(struct bench *bench, const struct options *options)
     free(results);
 }
 
-/* In whole pages, at least BENCH_USUAL_SIZE. */
+/* Returns the size of the largest message of the figures in bytes, at least
+ * BENCH_USUAL_SIZE, rounded up to whole pages. */
 static size_t largest_size(const struct figure_list *list)
 {
     size_t largest = BENCH_USUAL_SIZE;
@@ -312,7 +332,8 @@ static size_t largest_size(const struct figure_list *list)
     return (largest + 4095) & ~(size_t)4095;
 }
 
-/* Settings that each process makes for itself. */
+/* Each process calls it after its start: binds the process to its core, and
+ * allocates its buffer. */
 static void settle(struct bench *bench, const struct options *options)
 {
     pin(options->cores[bench->rank % 2]);
@@ -330,7 +351,8 @@ noreturn static void child_main(struct bench *bench,
                                 const struct options *options)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    /* The driver prints the library's output, so drop it here. */
+    /* the library may write messages to the standard output. Those of the
+     * driver are sufficient, so the other processes write none */
     if (freopen("/dev/null", "w", stdout) == NULL) {
         bench_fail("/dev/null", strerror(errno));
     }
@@ -373,7 +395,7 @@ static void start_children(struct bench *bench, const struct options *options)
     bench->socket = bench->crowd_sockets[1];
 }
 
-/* Returns whether all succeeded. */
+/* Ends the other processes; returns whether all of them have succeeded. */
 static bool end_children(struct bench *bench)
 {
     bool good = true;
@@ -383,7 +405,7 @@ static bool end_children(struct bench *bench)
     signal(SIGCHLD, SIG_DFL);
     bench_tell(bench, (struct bench_command){.kind = BENCH_QUIT});
     for (rank = 1; rank < BENCH_CROWD_SIZE; ++rank) {
-        /* Closing the socket ends the sleeping processes. */
+        /* the processes with ranks 2 and 3 end when their socket is closed */
         if (rank > 1) {
             shutdown(bench->crowd_sockets[rank], SHUT_RDWR);
         }
@@ -422,7 +444,8 @@ static bool set_err_mode(struct bench *bench, const char *word)
     return false;
 }
 
-/* Returns -1 to continue, else the exit code. */
+/* Parses the command line. Returns -1 if the program is to continue, otherwise
+ * the exit status with which it must end. */
 static int parse(int argc, char **argv, struct options *options,
                  struct bench *bench)
 {

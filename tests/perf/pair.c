@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The pair of processes: opens UCP on both sides, exchanges data over the
- * socket between them, and waits for UCP requests. Every failure here ends the
- * program, because a failed benchmark has no result. */
+/* Functions that the driver and the other processes call: they open UCP,
+ * exchange data over the sockets between the processes, and wait for UCP
+ * requests. A failure ends the program, because it makes results impossible;
+ * but see bench_open(). */
 #include "bench.h"
 
 #include <errno.h>
@@ -12,8 +13,8 @@
 #include <unistd.h>
 
 enum {
-    LARGE_SIZE   = 1024 * 1024,
-    LARGE_TRIALS = 4,
+    LARGE_SIZE   = 1024 * 1024, /* Larger messages have short trials */
+    LARGE_TRIALS = 4,           /* Operations of a short trial */
 };
 
 noreturn void bench_fail(const char *what, const char *why)
@@ -34,7 +35,9 @@ double bench_now(void)
     return lines_now();
 }
 
-/* Number of operations for `seconds`, according to a trial. */
+/* Returns the number of operations, at least 8, that take about `seconds`. The
+ * duration of one is computed from a trial: `trial_count` operations that have
+ * taken `trial` seconds. */
 uint64_t bench_count_for(double seconds, double trial, uint64_t trial_count)
 {
     double count = seconds / (trial / trial_count);
@@ -42,12 +45,14 @@ uint64_t bench_count_for(double seconds, double trial, uint64_t trial_count)
     return (count < 8) ? 8 : (uint64_t)count;
 }
 
-/* For large messages a few are sufficient. */
+/* Returns the number of operations of a trial: `usual`, or fewer for large
+ * messages, because a few of them already give an exact duration. */
 uint64_t bench_trial_count(uint64_t size, uint64_t usual)
 {
     return (size > LARGE_SIZE) ? LARGE_TRIALS : usual;
 }
 
+/* Sends data over the socket to the other process. */
 void bench_put(struct bench *bench, const void *data, size_t length)
 {
     const char *next = data;
@@ -61,6 +66,7 @@ void bench_put(struct bench *bench, const void *data, size_t length)
     }
 }
 
+/* Progresses all workers of this process once. */
 void bench_progress(struct bench *bench)
 {
     uint32_t i;
@@ -73,8 +79,8 @@ void bench_progress(struct bench *bench)
     }
 }
 
-/* Progresses while it waits: the other side's connections and closes need
- * it. */
+/* Receives data over the socket. Progresses the workers while it waits, because
+ * the other process may wait until a connection or a close is complete. */
 void bench_get(struct bench *bench, void *data, size_t length)
 {
     char *next = data;
@@ -94,6 +100,7 @@ void bench_get(struct bench *bench, void *data, size_t length)
     }
 }
 
+/* Sends a request to another process, and waits for a request. */
 void bench_tell(struct bench *bench, struct bench_command command)
 {
     bench_put(bench, &command, sizeof(command));
@@ -107,14 +114,14 @@ struct bench_command bench_hear(struct bench *bench)
     return command;
 }
 
-/* An address or a key: length, then bytes. */
+/* Sends a blob, which is an address or a key: its length, then its bytes. */
 void bench_put_blob(struct bench *bench, const void *data, uint64_t length)
 {
     bench_put(bench, &length, sizeof(length));
     bench_put(bench, data, length);
 }
 
-/* The caller frees it. */
+/* Receives a blob. The caller frees it. */
 void *bench_get_blob(struct bench *bench, uint64_t *length_p)
 {
     void *data;
@@ -128,6 +135,7 @@ void *bench_get_blob(struct bench *bench, uint64_t *length_p)
     return data;
 }
 
+/* Sends the address of the worker to the other process. */
 void bench_put_address(struct bench *bench, ucp_worker_h worker)
 {
     ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
@@ -137,6 +145,8 @@ void bench_put_address(struct bench *bench, ucp_worker_h worker)
     ucp_worker_release_address(worker, attr.address);
 }
 
+/* Waits for a request and frees it; returns its status. `request` is the result
+ * of the call that has started the operation. */
 static ucs_status_t wait_for(struct bench *bench, ucs_status_ptr_t request)
 {
     ucs_status_t status = UCS_PTR_STATUS(request);
@@ -151,12 +161,15 @@ static ucs_status_t wait_for(struct bench *bench, ucs_status_ptr_t request)
     return status;
 }
 
+/* Waits for a request and frees it; ends the program unless the operation has
+ * succeeded. */
 void bench_wait(struct bench *bench, ucs_status_ptr_t request)
 {
     bench_check(wait_for(bench, request), "an operation");
 }
 
-/* Opens this side's context and worker. */
+/* Opens the context and the worker of this process. After an error neither is
+ * open. */
 ucs_status_t bench_open_worker(struct bench *bench, uint64_t features)
 {
     const ucp_params_t params = {
@@ -204,7 +217,8 @@ void bench_close_worker(struct bench *bench)
     }
 }
 
-/* Failed operations report their own errors. */
+/* Error handler of endpoints. It does nothing, because operations of a failed
+ * endpoint return an error themselves. */
 static void on_peer_error(void *arg, ucp_ep_h ep, ucs_status_t status)
 {
     (void)arg;
@@ -212,6 +226,7 @@ static void on_peer_error(void *arg, ucp_ep_h ep, ucs_status_t status)
     (void)status;
 }
 
+/* Creates an endpoint to the worker with this address. */
 ucp_ep_h bench_create_ep(struct bench *bench, const void *address)
 {
     ucp_ep_params_t params = {
@@ -230,9 +245,10 @@ ucp_ep_h bench_create_ep(struct bench *bench, const void *address)
     return ep;
 }
 
-/* Closes all at once, because closing one at a time would measure the
- * handshake. With error handling, the other side may have closed first, which
- * is reported as a lost peer. */
+/* Starts to close all endpoints, and then waits for all closes: a wait after
+ * each close would take a round trip for each endpoint. With --err-mode peer a
+ * close may fail: if the other process has closed its endpoint first, this
+ * process sees a lost peer. */
 void bench_close_eps(struct bench *bench, ucp_ep_h *eps, uint64_t count)
 {
     const ucp_request_param_t param = {.op_attr_mask = 0};
@@ -251,8 +267,10 @@ void bench_close_eps(struct bench *bench, ucp_ep_h *eps, uint64_t count)
     }
 }
 
-/* Both sides call it. Either both succeed, or neither has anything open: if the
- * library lacks a feature, other figures can still be measured. */
+/* Opens a context and a worker in both processes, and an endpoint between them.
+ * Driver and partner both call it. If one of them fails, both return an error
+ * and have nothing open. The program then continues: if the library lacks the
+ * features, figures with other features can still be measured. */
 ucs_status_t bench_open(struct bench *bench, uint64_t features)
 {
     ucs_status_t here  = bench_open_worker(bench, features);
@@ -271,12 +289,14 @@ ucs_status_t bench_open(struct bench *bench, uint64_t features)
     return UCS_OK;
 }
 
+/* Closes what bench_open() has opened. Driver and partner both call it. */
 void bench_close(struct bench *bench)
 {
     char done = 0;
 
     bench_close_eps(bench, &bench->ep, 1);
-    /* Neither side destroys its worker while the other one closes. */
+    /* wait until the other process has closed its endpoint too: its close may
+     * need the progress of this worker */
     bench_put(bench, &done, sizeof(done));
     bench_get(bench, &done, sizeof(done));
     bench_close_worker(bench);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Output for users and programs. `compare` evaluates the output of two
- * libraries. */
+/* Prints the results of ucp_bench: a table for users, or JSON for programs. The
+ * script `compare` reads the JSON of two libraries. */
 #include "bench.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Put and get as complete operations: from the call until the data has arrived.
- * The partner offers memory and only progresses. */
+/* Put and get: the time from the call until the data has arrived. The partner
+ * offers memory, and progresses its worker until the driver has finished. */
 #include "bench.h"
 
 #include <stdio.h>
@@ -8,29 +8,30 @@
 #include <string.h>
 
 enum {
-    CALIBRATE_COUNT = 16,
-    LENT_BYTE       = 'l',
-    PUT_BYTE        = 'p',
+    CALIBRATE_COUNT = 16,  /* Operations of a trial, for small sizes */
+    LENT_BYTE       = 'l', /* Value of all bytes that the partner offers */
+    PUT_BYTE        = 'p', /* Value of all bytes that the driver puts */
 };
 
 static const ucp_request_param_t no_param = {.op_attr_mask = 0};
 
 /* Memory that the partner offers. */
 struct loan {
-    void *plain; /* from malloc, or NULL */
+    void *plain; /* The memory, if it is from malloc(); otherwise NULL */
     void *address;
     ucp_mem_h memh;
-    void *key;
+    void *key; /* Packed remote key */
     size_t key_length;
 };
 
-/* The partner's memory as used by the driver. */
+/* The same memory in the driver: what it needs to access the memory. */
 struct target {
     uint64_t address;
     ucp_rkey_h rkey;
 };
 
-/* Since 1.15 another function packs keys. */
+/* Packs the remote key. Versions of the API before 1.15 have another function
+ * for this. */
 static void pack_key(struct bench *bench, struct loan *loan)
 {
 #if UCP_API_VERSION >= UCP_VERSION(1, 15)
@@ -58,6 +59,8 @@ static void release_key(struct loan *loan)
 #endif
 }
 
+/* Partner: allocates and maps memory, fills it with LENT_BYTE, and packs its
+ * key. */
 static void lend(struct bench *bench, enum bench_memory memory, size_t size,
                  struct loan *loan)
 {
@@ -92,8 +95,9 @@ static bool all_bytes(const char *memory, size_t size, char byte)
     return (memory[0] == byte) && (memcmp(memory, memory + 1, size - 1) == 0);
 }
 
-/* Offers memory, progresses until the driver is done, and reports the final
- * contents. */
+/* Partner: offers memory, and progresses until the driver has set rma_done.
+ * Then sends the driver the value of all bytes of the memory, or 0 if they are
+ * not equal. */
 void rma_answer(struct bench *bench, const struct bench_command *command)
 {
     struct loan loan;
@@ -117,6 +121,7 @@ void rma_answer(struct bench *bench, const struct bench_command *command)
     free(loan.plain);
 }
 
+/* Driver: requests memory of this kind (enum bench_memory) from the partner. */
 static void borrow(struct bench *bench, uint64_t size, uint32_t memory,
                    struct target *target)
 {
@@ -134,7 +139,8 @@ static void borrow(struct bench *bench, uint64_t size, uint32_t memory,
     free(key);
 }
 
-/* Returns the final value of all bytes of the memory, or 0. */
+/* Driver: ends the use of the partner's memory. Returns the value of all of its
+ * bytes, or 0 if they are not equal. */
 static char give_back(struct bench *bench, struct target *target)
 {
     char content;
@@ -145,6 +151,7 @@ static char give_back(struct bench *bench, struct target *target)
     return content;
 }
 
+/* Gets `count` times, one after the other; returns the seconds. */
 static double get_many(struct bench *bench, const struct target *target,
                        uint64_t size, uint64_t count)
 {
@@ -159,7 +166,8 @@ static double get_many(struct bench *bench, const struct target *target,
     return bench_now() - start;
 }
 
-/* Each put is flushed, because only then its arrival is certain. */
+/* Puts `count` times, one after the other; returns the seconds. A flush follows
+ * each put: only the end of the flush shows that the data has arrived. */
 static double put_many(struct bench *bench, const struct target *target,
                        uint64_t size, uint64_t count)
 {
@@ -180,6 +188,7 @@ static double put_many(struct bench *bench, const struct target *target,
 typedef double (*many_t)(struct bench *bench, const struct target *target,
                          uint64_t size, uint64_t count);
 
+/* Returns the time of one operation in us. */
 static double time_of_one(struct bench *bench, const struct target *target,
                           uint64_t size, many_t many)
 {
@@ -194,7 +203,8 @@ static double time_of_one(struct bench *bench, const struct target *target,
     return many(bench, target, size, count) * 1e6 / count;
 }
 
-/* An operation that moved wrong bytes gives no figure. */
+/* Returns `value`. If wrong bytes have arrived (good is false), prints a
+ * message and returns -1, so that the figure has no value. */
 static double checked(double value, bool good, const char *what, uint64_t size)
 {
     if (good) {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ucp_startup: measures once the time from the start of this process to the
- * arrival of its first message. It is built for both libraries, like ucp_bench.
- * The partner on another core has created its worker before and waits. */
+ * arrival of its first message in another process, the partner. The partner
+ * runs on another core, has created its worker before, and waits. Like
+ * ucp_bench, the program uses only the public API of UCP, and is built for each
+ * library that is compared. */
 #include "lines.h"
 
 #include <ucp/api/ucp.h>
@@ -18,18 +20,21 @@
 #include <unistd.h>
 
 enum {
-    TAG         = 7,
-    MAX_ADDRESS = 64 * 1024,
-    GIVE_UP     = 120, /* seconds */
+    TAG         = 7,         /* Tag and content of the message */
+    MAX_ADDRESS = 64 * 1024, /* Bytes of a worker address */
+    GIVE_UP     = 120,       /* Seconds after which the program ends */
 };
 
-/* Both processes map it. */
+/* Memory that both processes share. */
 struct shared {
-    alignas(128) _Atomic int arrived;
-    alignas(128) _Atomic int done;
+    alignas(128) _Atomic int arrived; /* The partner has the message */
+    alignas(128) _Atomic int done;    /* The partner must close its worker and
+                                    * exit */
 };
 
-/* Seconds of the same clock. */
+/* Times in seconds of lines_now(): at the start of main(), before ucp_init(),
+ * after it, after the creation of the worker, and after the arrival of the
+ * message. */
 struct times {
     double main, before, init, worker, arrived;
 };
@@ -62,7 +67,8 @@ static void check(ucs_status_t status, const char *what)
     }
 }
 
-/* The n-th core that this process may use, if it exists. */
+/* Binds this process to one of the cores that it may use: the one with this
+ * number, from 0. Does nothing if there are not that many. */
 static void pin(int number)
 {
     cpu_set_t allowed, one;
@@ -108,7 +114,8 @@ static void close_side(struct side *side)
     ucp_cleanup(side->context);
 }
 
-/* Progresses until the request is done, and frees it. */
+/* Waits for a request and frees it. `request` is the result of the call that
+ * has started the operation. Ends the program if the operation has failed. */
 static void finish(struct side *side, ucs_status_ptr_t request,
                    const char *what)
 {
@@ -176,7 +183,7 @@ static void read_whole(int fd, void *data, size_t length)
     }
 }
 
-/* The caller frees it. */
+/* Receives the partner's worker address, which the caller frees. */
 static void *receive_address(int fd)
 {
     void *address;
@@ -191,6 +198,8 @@ static void *receive_address(int fd)
     return address;
 }
 
+/* Creates a context, a worker and an endpoint, sends the message, and stores
+ * the times. */
 static void start(struct side *side, struct shared *shared, void *address,
                   struct times *times)
 {
@@ -231,7 +240,8 @@ static void report(const struct times *times, double started)
            (times->arrived - times->before) * 1e6);
 }
 
-/* Ends a driver whose partner has ended or does not answer. */
+/* Handler of SIGCHLD and SIGALRM: ends this process if the partner has ended,
+ * or if no message has arrived for GIVE_UP seconds. */
 static void on_signal(int number)
 {
     static const char gone[]   = "ucp_startup: the partner ended early\n";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One kind of figure over many sizes, from the command line, for `portable`.
- * tag.c, am.c and rma.c measure. */
+/* Makes the list of figures for the option --sweep: one kind of figure for many
+ * sizes. The script `portable` uses this option. */
 #include "bench.h"
 
 #include <errno.h>
@@ -9,11 +9,12 @@
 #include <string.h>
 
 enum {
-    MAX_SIZES = 256,
-    MAX_NAME  = 32,
-    BW_WINDOW = 16,
+    MAX_SIZES = 256, /* Figures in the list */
+    MAX_NAME  = 32,  /* Bytes of a figure's name, with the final 0 */
+    BW_WINDOW = 16,  /* Messages in flight for bandwidth */
 };
 
+/* The kinds. The size in these entries is replaced for each figure. */
 static const struct figure kinds[] = {
     {"tag", "us", UCP_FEATURE_TAG, latency_take, 0, 0},
     {"tag_bw", "GB/s", UCP_FEATURE_TAG, bandwidth_take, 0, BW_WINDOW},
@@ -45,6 +46,8 @@ static const struct figure *find_kind(const char *name)
     return NULL;
 }
 
+/* Adds a figure for one size to the list. Returns false after an error message
+ * if the list is full. */
 static bool add(struct figure_list *list, const struct figure *kind,
                 uint64_t size)
 {
@@ -64,6 +67,8 @@ static bool add(struct figure_list *list, const struct figure *kind,
     return true;
 }
 
+/* Adds a figure for each size in the text, which is numbers with commas
+ * between. Returns false after an error message. */
 static bool add_listed(struct figure_list *list, const struct figure *kind,
                        const char *sizes)
 {

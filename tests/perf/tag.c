@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tagged messages: latency, message rate, bandwidth. Each figure first
- * determines how many messages fill its time. */
+/* Tagged messages: latency, message rate, bandwidth. Each figure first makes
+ * trials, to determine how many messages can be sent in bench->seconds. */
 #include "bench.h"
 
 enum {
-    CALIBRATE_COUNT = 64,
-    LARGE_SIZE      = 1024 * 1024,
+    CALIBRATE_COUNT = 64,          /* Round trips of a trial, for small
+                                    * messages */
+    LARGE_SIZE      = 1024 * 1024, /* Larger messages have short trials */
 };
 
 static const ucp_tag_t TAG_ALL = ~(ucp_tag_t)0;
 
+/* One side of a stream of command->count messages from driver to partner. */
 struct stream {
     struct bench *bench;
     const struct bench_command *command;
-    uint64_t in_flight;
-    uint64_t done;
+    uint64_t in_flight; /* Sends or receives that are not complete */
+    uint64_t done; /* Receiver: complete receives. Sender: messages whose send
+                    * was started */
 };
 
 static const ucp_request_param_t no_param = {.op_attr_mask = 0};
@@ -31,6 +34,7 @@ static ucs_status_ptr_t recv_data(struct bench *bench, uint64_t size)
                             TAG_ALL, &no_param);
 }
 
+/* Send and receive the message that confirms that all data has arrived. */
 void bench_send_ack(struct bench *bench)
 {
     uint64_t word = 0;
@@ -57,7 +61,8 @@ void latency_answer(struct bench *bench, const struct bench_command *command)
     }
 }
 
-/* Returns the seconds for `count` round trips. */
+/* Measures round trips with the partner. Returns the seconds for `count` of
+ * them. */
 static double ping_pong(struct bench *bench, uint64_t size, uint64_t count)
 {
     ucs_status_ptr_t receive;
@@ -121,6 +126,7 @@ static void post_receive(struct stream *stream)
     }
 }
 
+/* Receives all messages, with up to command->window receives posted ahead. */
 static void receive_posted(struct stream *stream)
 {
     const struct bench_command *command = stream->command;
@@ -134,6 +140,7 @@ static void receive_posted(struct stream *stream)
     }
 }
 
+/* Receives all messages, each of which a probe finds after its arrival. */
 static void receive_probed(struct stream *stream)
 {
     struct bench *bench = stream->bench;
@@ -175,7 +182,7 @@ static void on_sent(void *request, ucs_status_t status, void *arg)
     ucp_request_free(request);
 }
 
-/* Sends the next message; it may be complete at once. */
+/* Starts to send the next message. */
 static void post_send(struct stream *stream)
 {
     ucp_request_param_t param = {
@@ -196,8 +203,8 @@ static void post_send(struct stream *stream)
     ++stream->done;
 }
 
-/* Keeps up to `window` sends in flight. Returns the seconds until the receiver
- * has confirmed all messages. */
+/* Sends all messages, with up to command->window sends in flight. Returns the
+ * seconds until the partner has confirmed that all have arrived. */
 static double send_stream(struct bench *bench,
                           const struct bench_command *command)
 {
@@ -223,12 +230,14 @@ static double send_stream(struct bench *bench,
     return bench_now() - start;
 }
 
-/* Returns messages per second. */
+/* Measures a stream of messages; command.count is not used. Returns the number
+ * of messages per second. */
 static double stream_take(struct bench *bench, struct bench_command command)
 {
     double trial;
 
-    /* The trial fills the window four times; with very large messages, once. */
+    /* messages of a trial: four times the window, or the window once if the
+     * messages are large */
     command.count = (uint64_t)command.window *
                     ((command.size > LARGE_SIZE) ? 1 : 4);
     send_stream(bench, &command);

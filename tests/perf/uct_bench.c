@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* uct_bench: one figure of a transport without a protocol: the one-way latency
- * of a short active message with 8 bytes of header, between two processes on
- * two cores, compared with that of a cache line between the same cores. */
+/* uct_bench: measures one transport by the UCT API, without UCP. The only value
+ * is the one-way latency of a short active message that consists of a header of
+ * 8 bytes, between two processes on two cores: the driver and the partner. It
+ * is compared with the floor, which is the latency of a cache line between the
+ * same cores (lines.h). */
 #include "lines.h"
 
 #include <uct/api/uct.h>
@@ -22,36 +24,40 @@
 
 enum {
     AM_ID           = 1,
-    MAX_ADDRESS     = 4096,
-    CALIBRATE_COUNT = 1000,
-    EXIT_NO_SUCH    = 3, /* the transport does not exist, or has no am_short */
+    MAX_ADDRESS     = 4096, /* Bytes of each kind of address */
+    CALIBRATE_COUNT = 1000, /* Round trips of a trial */
+    EXIT_NO_SUCH    = 3,    /* Exit status: the transport does not exist, or has
+                             * no short active messages */
 };
 
 struct options {
-    const char *tl;
-    const char *device; /* NULL: the first that the transport has */
-    double seconds;
+    const char *tl;     /* Name of the transport */
+    const char *device; /* NULL: the first device of the transport */
+    double seconds;     /* Duration of the measurement */
     bool json;
 };
 
+/* What a process sends to the other one, so that they can connect. `iface` or
+ * `ep` is all zeros: connect_peer() uses only one of them. */
 struct addresses {
     char device[MAX_ADDRESS];
     char iface[MAX_ADDRESS];
     char ep[MAX_ADDRESS];
 };
 
+/* The state of one process. */
 struct side {
-    bool driver;
-    int socket;
+    bool driver; /* false: the partner */
+    int socket;  /* To the other process */
     struct lines *lines;
     ucs_async_context_t *async;
     uct_worker_h worker;
     uct_md_h md;
     uct_iface_h iface;
-    uct_iface_attr_t attr;
+    uct_iface_attr_t attr; /* Of `iface` */
     uct_ep_h ep;
-    uint64_t arrived;
-    char device[UCT_DEVICE_NAME_MAX];
+    uint64_t arrived;                 /* Number of messages that have arrived */
+    char device[UCT_DEVICE_NAME_MAX]; /* Name of the device */
 };
 
 static const char HELP[] =
@@ -92,7 +98,8 @@ static void get(struct side *side, void *data, size_t length)
     }
 }
 
-/* Returns whether the memory domain has the transport, and its device. */
+/* Returns whether the memory domain has the transport on the selected device.
+ * Stores the name of the device. */
 static bool domain_has(uct_md_h md, const struct options *options,
                        char device[UCT_DEVICE_NAME_MAX])
 {
@@ -114,8 +121,8 @@ static bool domain_has(uct_md_h md, const struct options *options,
     return found;
 }
 
-/* Opens the first domain of the component that has the transport. Returns
- * whether there is one. */
+/* Opens the first memory domain of the component that has the transport.
+ * Returns whether there is one. */
 static bool open_domain_of(struct side *side, uct_component_h component,
                            const struct options *options)
 {
@@ -154,6 +161,8 @@ out:
     return found;
 }
 
+/* Opens the first memory domain of all components that has the transport.
+ * Returns whether there is one. */
 static bool open_domain(struct side *side, const struct options *options)
 {
     uct_component_h *components;
@@ -218,7 +227,8 @@ static void open_iface(struct side *side, const struct options *options)
                               UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
 }
 
-/* Connects to the peer in the way that the transport supports. */
+/* Connects to the other process: to its interface if the transport supports
+ * this, otherwise to its endpoint. */
 static void connect_peer(struct side *side)
 {
     uct_ep_params_t params = {
@@ -243,7 +253,7 @@ static void connect_peer(struct side *side)
     put(side, &mine, sizeof(mine));
     get(side, &peer, sizeof(peer));
     if (to_iface) {
-        /* An empty address is not passed at all. */
+        /* a transport whose addresses have a length of 0 needs no address */
         params.field_mask |= (side->attr.device_addr_len > 0) ?
                                  UCT_EP_PARAM_FIELD_DEV_ADDR :
                                  0;
@@ -278,6 +288,7 @@ static void side_open(struct side *side, const struct options *options)
     connect_peer(side);
 }
 
+/* Sends one message. Progresses while the transport has no resources for it. */
 static void send_one(struct side *side)
 {
     ucs_status_t status;
@@ -299,8 +310,8 @@ static void wait_for(struct side *side, uint64_t arrived)
     }
 }
 
-/* Closes after a barrier: the other side may still be sending to this
- * endpoint. */
+/* Closes all objects. Before that, waits until the other process also calls
+ * this function, because that process may still be sending to this one. */
 static void side_close(struct side *side)
 {
     char word = 0;
@@ -317,10 +328,11 @@ static void side_close(struct side *side)
     ucs_async_context_destroy(side->async);
 }
 
-/* Request to the partner: rounds of messages, a floor, or the end. */
+/* Request of the driver to the partner: close, answer the measurement of the
+ * floor, or return messages. */
 struct word {
     enum { WORD_END, WORD_FLOOR, WORD_MESSAGES } kind;
-    uint64_t count;
+    uint64_t count; /* WORD_MESSAGES: number of round trips */
 };
 
 static void partner_main(struct side *side)
@@ -345,6 +357,7 @@ static void partner_main(struct side *side)
     }
 }
 
+/* Returns the latency of a cache line in us, one way. */
 static double floor_take(struct side *side)
 {
     const struct word word = {.kind = WORD_FLOOR};
@@ -354,8 +367,9 @@ static double floor_take(struct side *side)
     return lines_measure(side->lines, LINES_USUAL);
 }
 
-/* Returns the seconds for `count` round trips. One round trip before them is
- * not timed, so that the partner is polling when the time starts. */
+/* Returns the seconds for `count` round trips. One more round trip before them
+ * is not measured, so that the partner already polls when the measurement
+ * starts. */
 static double ping_pong(struct side *side, uint64_t count)
 {
     const struct word word = {.kind = WORD_MESSAGES, .count = count + 1};
@@ -398,7 +412,8 @@ static void driver_main(struct side *side, const struct options *options)
     }
 }
 
-/* The n-th core that this process may use. */
+/* Binds this process to one of the cores that it may use: the one with this
+ * number, from 0. */
 static void pin(int n)
 {
     cpu_set_t may, one;
@@ -421,8 +436,10 @@ static void pin(int n)
     fail("two cores are needed", "this process may use one only");
 }
 
-/* Both processes search for the transport; a partner that did not find it
- * prints why, and the driver exits with the same code. */
+/* Handler of SIGCHLD in the driver: ends the program if the partner has ended,
+ * because the driver could wait for it for ever. Both processes search for the
+ * transport. A partner that does not find it prints a message and exits with
+ * EXIT_NO_SUCH; the driver then exits with the same status. */
 static void on_partner_gone(int signal_number)
 {
     int status = 0;

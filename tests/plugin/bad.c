@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Checks shared by the tests of bad plugins: the good plugin beside a bad one,
- * and the output of the tool ucx-plugins.
- */
+/* See bad.h. */
 #include "bad.h"
 
 #include <check.h>

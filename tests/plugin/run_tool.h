@@ -6,9 +6,9 @@
 #include "tree.h"
 
 /*
- * Runs ucx-plugins with UCX_PLUGIN_PATH set to the tree's folder env; a shell
- * interprets `arguments`. Returns the exit code. Stores the standard output in
- * *output_p, which the caller frees.
+ * Runs ucx-plugins with UCX_PLUGIN_PATH set to the folder env/ of the tree; a
+ * shell interprets `arguments`. Returns the exit code. *output_p receives the
+ * standard output; the caller frees it.
  */
 int run_tool(const tree_t *tree, const char *arguments, char **output_p);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Parses schemas from text, for the tests of the interpreter. The text is not
- * checked: embed.py decides what is a valid schema. */
+/* Converts schemas from JSON to the form that the schema interpreter uses, for
+ * its tests. The text is not checked: in the build, embed.py converts the
+ * manifest schema and rejects invalid schemas. */
 #include "schema_text.h"
 
 #include <stdlib.h>
@@ -11,11 +12,12 @@
 enum { MAX_NODES = 64, MAX_WORDS = 1024 };
 
 struct schema_text {
-    /* must be the first member: schema_text_free() frees its address */
+    /* Must be the first member: schema_text_free() passes its address to
+     * free() */
     uct_schema_t schema;
     uct_schema_node_t nodes[MAX_NODES];
-    char words[MAX_WORDS];
-    size_t num_nodes, num_words;
+    char words[MAX_WORDS];       /* Words of the nodes, each with a NUL */
+    size_t num_nodes, num_words; /* Entries and bytes that are used */
 };
 
 static const char *const keywords[UCT_SCHEMA_KEYWORDS] = {
@@ -41,6 +43,7 @@ static const char *const keywords[UCT_SCHEMA_KEYWORDS] = {
     [UCT_SCHEMA_REF]                   = "$ref",
 };
 
+/* Returns UCT_SCHEMA_*; UCT_SCHEMA_KEYWORDS if the name is no keyword. */
 static unsigned char keyword_of(const char *name)
 {
     int i;
@@ -60,6 +63,7 @@ static size_t add_word(struct schema_text *text, const char *word)
     return place;
 }
 
+/* Appends a node, and behind it the nodes of its members or elements. */
 static void add(struct schema_text *text, const char *name, json_t *value)
 {
     uct_schema_node_t *node = &text->nodes[text->num_nodes++];

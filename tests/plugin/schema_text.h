@@ -5,7 +5,8 @@
 
 #include "uct/plugin/schema.h"
 
-/* Parses a well-formed text. Free the result with schema_text_free(). */
+/* Converts a JSON text, which must be well-formed, to a schema. Free the result
+ * with schema_text_free(). */
 const uct_schema_t *schema_text_read(const char *source);
 void schema_text_free(const uct_schema_t *schema);
 

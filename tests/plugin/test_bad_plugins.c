@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every defect that a plugin's files can have: the plugin is rejected with a
- * code and a reason without being loaded, the good plugin beside it still
- * works, and the tool ucx-plugins lists both.
+ * Defects that the core detects in a plugin's files without loading the plugin:
+ * the plugin "bad" is rejected with a code and a reason and is not loaded, the
+ * plugin "good" still works, and the tool ucx-plugins lists both.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -109,8 +109,8 @@ static void make_socket(void)
     int fd                     = socket(AF_UNIX, SOCK_STREAM, 0);
     char here[PATH_MAX];
 
-    /* Binds by a relative name, because the path of a socket address is
-     * short. */
+    /* Bind by a relative name, because the path in a socket address has at most
+     * 108 bytes */
     ck_assert_ptr_nonnull(getcwd(here, sizeof(here)));
     ck_assert_int_eq(chdir(tree_path(&tree, "env")), 0);
     strcpy(address.sun_path, "bad.json");
@@ -168,8 +168,8 @@ static void make_library_linked_outside(void)
 
 static void make_library_beside_prefix(void)
 {
-    /* A plugin's library must be in the plugin's folder. "bad-2" begins with
-     * "bad", but is another folder. */
+    /* A plugin's library must be in the plugin's folder, here "bad". The folder
+     * "bad-2" only begins with the same letters. */
     tree_plugin(&tree, "env", "bad", "none",
                 "{\"library\":\"../bad-2/fake.so\"}");
     tree_copy(&tree, tree_product("FAKE_PLUGIN"), "env/bad-2/fake.so");
@@ -198,7 +198,7 @@ static void make_library_pipe(void)
     ck_assert_int_eq(mkfifo(tree_path(&tree, "env/bad/pipe.so"), 0644), 0);
 }
 
-/* Overwrites one byte of the copied library. */
+/* Creates the plugin "bad" and overwrites one byte of its library. */
 static void spoil_library(off_t offset, unsigned char value)
 {
     int fd;
@@ -380,7 +380,8 @@ START_TEST(bad_on_disk_is_rejected)
                   "%s: '%s' does not say '%s'", test->what, rejection.reason,
                   test->reason);
 
-    /* Loading the plugin explicitly fails as well, and runs no code of it. */
+    /* Loading the plugin explicitly fails with the same code, and runs no code
+     * of the plugin */
     ck_assert_int_eq(tree_load(registry, "bad", &rejection), test->code);
     ck_assert(!tree_is_mapped("env/bad/"));
     bad_expect_good(registry);

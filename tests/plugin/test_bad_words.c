@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every defect that only a plugin's code shows when it is loaded: the plugin is
- * rejected with a code and a reason and unloaded, the good plugin beside it
- * still works, and the tool ucx-plugins reports the defect when it loads
- * plugins.
+ * Defects that the core detects only when it loads a plugin: the plugin "bad"
+ * is rejected with a code and a reason and unloaded, the plugin "good" still
+ * works, and the tool ucx-plugins reports the defect with the option --load.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,9 +26,9 @@ static void tear_down(void)
 }
 
 static const struct dynamic_case {
-    const char *defect;
+    const char *defect; /* Selects the defect of fake/fake.c */
     uct_rejection_code_t code;
-    const char *reason;
+    const char *reason; /* Part of the reason */
 } dynamic_cases[] = {
     {"reject", UCT_REJECT_INIT, "the firmware ?[31mis too old?"},
     {"reject-unended", UCT_REJECT_INIT, "xxxxxxxx"},
@@ -121,7 +120,8 @@ START_TEST(bad_in_its_words_is_listed)
 }
 END_TEST
 
-/* Makes the plugin "bad" with another library in place of the fake one. */
+/* Creates the plugin "bad" with another library in place of fake.so; `variable`
+ * is the environment variable with the path of the library. */
 static void make_with_library(const char *variable)
 {
     tree_plugin(&tree, "env", "bad", "none", NULL);
@@ -184,8 +184,8 @@ START_TEST(no_entry_point)
 }
 END_TEST
 
-/* bad plugins: the entry point of a library that the plugin links does not
- * count as the plugin's */
+/* bad plugins: if a plugin has no entry point, that of a library that it links
+ * is not used instead */
 START_TEST(borrowed_entry_point)
 {
     make_with_library("FAKE_BORROWED");
@@ -208,7 +208,8 @@ START_TEST(missing_symbol_shows_at_once)
 }
 END_TEST
 
-/* bad plugins: the same with messages of the loader in another language */
+/* bad plugins: a missing symbol is also recognized if the messages of the
+ * dynamic loader are in another language */
 START_TEST(missing_symbol_in_another_language)
 {
     setenv("LC_ALL", "C.UTF-8", 1);

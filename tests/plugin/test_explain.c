@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Explanations of the words of a selection (UCX_TLS) that select nothing. */
+/* Explanations for words in UCX_TLS, the list of transports to use, that match
+ * no transport. */
 #include <string.h>
 
 #include "suites.h"
@@ -44,8 +45,9 @@ static const struct explain_case {
     {"", UCS_ERR_NO_ELEM, "no plugin offers"},
 };
 
-/* explain: a word is a known name, a name of a rejected plugin (with the
- * reason), or misspelt */
+/* explain: a word that is a known name needs no explanation; for the name of a
+ * rejected plugin or transport, the text contains the reason of the rejection;
+ * for an unknown word, it proposes a similar name */
 START_TEST(word_is_explained)
 {
     const struct explain_case *test = &cases[_i];

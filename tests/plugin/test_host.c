@@ -23,7 +23,8 @@ static void tear_down(void)
     tree_destroy(&tree);
 }
 
-/* Runs fake-host; returns how often a call of alpha's code succeeded. */
+/* Runs the program fake/host.c, which prints the name of each component whose
+ * code it has called. Returns how often "alpha" was printed. */
 static unsigned run_host(const char *mode)
 {
     char command[4 * PATH_MAX], line[256];
@@ -31,9 +32,8 @@ static unsigned run_host(const char *mode)
     int status;
     FILE *pipe;
 
-    /* Handles of components are valid for the life of the process: the library
-     * does not free them when it is unloaded. The leak sanitizer is disabled
-     * for this. */
+    /* Disable the leak sanitizer: handles of components are valid until the end
+     * of the process, so the library does not free them when it is unloaded */
     snprintf(command, sizeof(command),
              "UCX_PLUGIN_PATH='%s/env' ASAN_OPTIONS=detect_leaks=0 "
              "'%s' '%s' %s 2>&1",

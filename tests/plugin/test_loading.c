@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loading: on demand, once, from several threads, and unloading. */
+/* Loading of plugins: only on demand, only once, from several threads; and
+ * unloading. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,13 +28,15 @@ static void tear_down(void)
     tree_destroy(&tree);
 }
 
+/* Searches the tree and returns the plugin of this name. */
 static uct_plugin_t *scan_for(const char *name)
 {
     registry = tree_scan(&tree);
     return uct_plugin_find(registry, name);
 }
 
-/* loading: a scan maps no plugin; loading one maps that one only */
+/* loading: a search of plugins maps no plugin into the process; loading a
+ * plugin maps only that plugin */
 START_TEST(only_what_is_asked_for_is_loaded)
 {
     uct_rejection_t rejection;
@@ -54,7 +57,8 @@ START_TEST(only_what_is_asked_for_is_loaded)
 }
 END_TEST
 
-/* loading: the descriptor is the plugin's; a second load returns the same */
+/* loading: a load returns the descriptor of the plugin; a second load returns
+ * the same descriptor */
 START_TEST(second_load_gives_the_same)
 {
     const ucx_plugin_t *first, *second;
@@ -74,7 +78,8 @@ START_TEST(second_load_gives_the_same)
 }
 END_TEST
 
-/* loading: destroying a registry calls fini() of its plugins and unmaps them */
+/* loading: destroying a registry calls fini() of its loaded plugins, which
+ * creates the file "fini", and unmaps them */
 START_TEST(destroy_unloads)
 {
     uct_rejection_t rejection;
@@ -90,8 +95,8 @@ START_TEST(destroy_unloads)
 }
 END_TEST
 
-/* loading: fini() of a plugin that has more components than its manifest
- * declares is called before it is unloaded */
+/* loading: a plugin with a component that its manifest does not declare is
+ * rejected, but its fini() is called before it is unloaded */
 START_TEST(undeclared_component_is_shut_down)
 {
     uct_rejection_t rejection;
@@ -186,8 +191,8 @@ END_TEST
 static uct_plugin_t *recursive_plugin;
 static uct_rejection_t recursive_rejection;
 
-/* Called by the plugin while it is being loaded: loads it again. Returns 1 if
- * that was rejected. */
+/* Called by the plugin's entry point, which calls the service machine_guid():
+ * loads the same plugin. Returns 1 if that load fails. */
 static uint64_t load_again(void)
 {
     const ucx_plugin_t *descriptor;
@@ -216,7 +221,8 @@ END_TEST
 
 static pthread_barrier_t barrier;
 
-/* Loads all plugins repeatedly; returns the number of failures. */
+/* A thread that loads all plugins repeatedly; returns the number of
+ * failures. */
 static void *load_all(void *arg)
 {
     const ucx_plugin_t *descriptor;
@@ -271,7 +277,7 @@ START_TEST(threads_share_one_load)
 }
 END_TEST
 
-/* loading: a hundred scans and loads leak nothing */
+/* loading: a hundred searches and loads leak no descriptors and no mappings */
 START_TEST(nothing_is_left_behind)
 {
     unsigned before, round;

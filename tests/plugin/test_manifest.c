@@ -19,6 +19,7 @@ static uct_manifest_t *parse(const char *text)
     return manifest;
 }
 
+/* Parses a good manifest to which a JSON merge patch is applied. */
 static uct_manifest_t *parse_patched(const char *patch)
 {
     char *text               = tree_manifest("alpha", patch);
@@ -250,7 +251,7 @@ END_TEST
 
 static const struct bad_text {
     const char *text;
-    size_t length; /* 0: up to the terminating zero */
+    size_t length; /* Bytes of `text`; 0: up to the terminating NUL */
     uct_rejection_code_t code;
     const char *reason;
 } bad_texts[] = {
@@ -323,8 +324,8 @@ START_TEST(every_cut_is_rejected)
     char *exact;
 
     for (length = 0; length < full; ++length) {
-        exact = malloc(length + 1); /* of the exact size, so that a sanitizer
-                                     * detects an over-read */
+        exact = malloc(length + 1); /* Shrunk to the exact size below, so that a
+                                     * sanitizer detects reads beyond the end */
         memcpy(exact, text, length);
         exact = realloc(exact, (length == 0) ? 1 : length);
         ck_assert_int_ne(uct_manifest_parse(exact, length, &manifest,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Order of plugins: priority, shadowing, overrides, replacement, conflict. */
+/* The order in which plugins are used, and which of them are not used because
+ * of others: priority, shadowing, overrides, replacement, conflict. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,8 @@ static void expect_usable(const char *expected)
     ck_assert_str_eq(names, expected);
 }
 
+/* Checks the rejection code of a plugin, and that its reason contains
+ * `reason`. */
 static void expect_code(const char *name, uct_rejection_code_t code,
                         const char *reason)
 {
@@ -69,8 +72,8 @@ START_TEST(priority_then_folder_then_name)
 }
 END_TEST
 
-/* order: the first plugin of a name shadows the others, and their reason names
- * it */
+/* order: of several plugins with one name, the first one is used; the others
+ * are shadowed, with a reason that names the file of the first one */
 START_TEST(first_of_a_name_shadows)
 {
     uct_plugin_t *plugin;
@@ -242,7 +245,7 @@ START_TEST(mutual_replacement_ends)
 }
 END_TEST
 
-/* order: a rejected plugin replaces no other one */
+/* order: a plugin that is rejected does not replace another plugin */
 START_TEST(rejected_plugin_replaces_no_plugin)
 {
     tree_plugin(&tree, "env", "old", "none", NULL);
@@ -254,7 +257,8 @@ START_TEST(rejected_plugin_replaces_no_plugin)
 }
 END_TEST
 
-/* order: if the replacing plugin cannot be loaded, the replaced one is used */
+/* order: if a plugin that replaces another plugin cannot be loaded, the other
+ * plugin is used */
 START_TEST(replaced_plugin_is_used_if_the_replacement_fails)
 {
     uct_rejection_t rejection;
@@ -283,7 +287,8 @@ START_TEST(plugin_on_request_is_marked)
 }
 END_TEST
 
-/* order: prefixes of variables are known without loading */
+/* order: the prefixes of the plugins' configuration variables are known without
+ * loading the plugins */
 START_TEST(prefixes_are_collected)
 {
     tree_plugin(&tree, "env", "aa", "none",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Patterns of the manifest's schema match like regular expressions; the regular
- * expressions of the C library are the reference. */
+/* Tests the matcher for the patterns in the manifest schema, which support a
+ * part of the syntax of regular expressions. The regular expressions of the C
+ * library are the reference. */
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "suites.h"
 #include "uct/plugin/pattern.h"
 
-/* The patterns of the schema, and patterns that use every supported rule. */
+/* The patterns of the schema, and patterns that use all supported syntax. */
 static const char *const good_patterns[] = {
     "^[0-9]+\\.[0-9]+\\.[0-9]+([-+][0-9A-Za-z.+-]+)?$",
     "^[A-Za-z0-9][A-Za-z0-9 .()+-]*$",
@@ -40,10 +41,11 @@ static const char *const bad_patterns[] = {
     "()*", "(ab)*", "(a)+", "(a){2}", "a{1234567}",
 };
 
-/* Random words of these characters often match the patterns. */
+/* Test words are random sequences of these characters, which often match the
+ * patterns, */
 static const char letters[] = "0019/.-+_aAzZxybcdefgh ()]\001\303\244";
 
-/* Mutations of these words often match as well. */
+/* or these words with one changed character. */
 static const char *const samples[] = {"1.20.0", "1.2.3-rc.1", "10.20", "1.0"};
 
 static void random_word(char *word, unsigned max)
@@ -100,7 +102,8 @@ START_TEST(pattern_beyond_the_rules_is_rejected)
 }
 END_TEST
 
-/* pattern: matching a long text needs little time and stack */
+/* pattern: matching a text of 1 MiB neither overflows the stack nor exceeds the
+ * time limit of the test */
 START_TEST(pattern_takes_a_long_text)
 {
     const size_t length = 1 << 20;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Rejection codes: the table that users and scripts rely on. */
+/* The table of rejection codes (UCX-P...), on which users and scripts rely. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,8 +32,8 @@ START_TEST(every_code_is_explained)
 }
 END_TEST
 
-/* rejection: a plugin whose device is absent, or that was not selected, has no
- * fault */
+/* rejection: the table does not mark it as a fault if a plugin's device or
+ * library is absent, or if the plugin is shadowed or disabled */
 START_TEST(absence_is_no_fault)
 {
     ck_assert(!uct_rejection_info(UCT_REJECT_NEED_DEVICE)->fault);
@@ -84,8 +84,8 @@ START_TEST(long_reason_is_cut)
 }
 END_TEST
 
-/* Reads the file that an environment variable names; the caller frees the
- * text. */
+/* Returns the text of the file whose path is in an environment variable; the
+ * caller frees it. */
 static char *read_document(const char *variable)
 {
     FILE *file = fopen(tree_product(variable), "re");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requirements of plugins that are met or not met in a test tree. */
+/* Requirements in manifests, on device nodes, kernel modules and libraries,
+ * that are met or not met in a test tree. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,9 +39,9 @@ static void tear_down(void)
 }
 
 static const struct requires_case {
-    const char *requires;
+    const char *requires; /* Member "requires" of the manifest */
     uct_rejection_code_t code;
-    const char *reason;
+    const char *reason; /* Part of the reason */
 } cases[] = {
     {"{\"device_nodes\":[\"/dev/card0\"]}", UCT_REJECT_NONE, ""},
     {"{\"device_nodes\":[\"/dev/card*\"]}", UCT_REJECT_NONE, ""},
@@ -119,7 +120,7 @@ START_TEST(run_path_is_followed)
 }
 END_TEST
 
-/* requires: searching a library does not load it */
+/* requires: searching for a library does not load it */
 START_TEST(library_is_not_loaded)
 {
     uct_ldcache_t cache;
@@ -146,8 +147,8 @@ START_TEST(damaged_cache_is_empty)
     ck_assert(!uct_ldcache_has(&cache, "libc.so.6"));
     uct_ldcache_close(&cache);
 
-    /* The start of the machine's own cache, truncated, with each of its bytes
-     * changed. */
+    /* The first bytes of this machine's cache, with one byte changed in each
+     * round */
     from = fopen("/etc/ld.so.cache", "re");
     ck_assert_ptr_nonnull(from);
     length = fread(buffer, 1, sizeof(buffer), from);
@@ -166,8 +167,8 @@ START_TEST(damaged_cache_is_empty)
 }
 END_TEST
 
-/* requires: a plugin with a missing requirement is rejected before it is
- * loaded, and keeps its name */
+/* requires: a plugin with an unmet requirement is rejected before it is loaded.
+ * It still shadows a plugin of the same name in a later folder. */
 START_TEST(unmet_plugin_is_rejected)
 {
     uct_plugin_registry_t *registry;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The schema interpreter, keyword by keyword, and the manifest schema. */
+/* Tests the interpreter of JSON schemas, keyword by keyword, and the built-in
+ * schema of manifests. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,13 +11,12 @@
 #include "uct/plugin/pattern.h"
 #include "uct/plugin/schema_rules.h"
 
-/* Each schema with a document that conforms to it, and one that does not. */
 static const struct keyword_case {
     const char *schema;
-    const char *good;
-    const char *bad;
-    const char *pointer; /* location of the violation */
-    const char *what;    /* part of the message */
+    const char *good;    /* A document that conforms to the schema */
+    const char *bad;     /* One that does not; NULL: not tested */
+    const char *pointer; /* JSON pointer to the violation in `bad` */
+    const char *what;    /* Part of the message for `bad` */
 } keyword_cases[] = {
     {"{\"type\":\"object\"}", "{}", "[]", "",
      "expected an object, found an array"},
@@ -114,8 +114,8 @@ START_TEST(endless_reference_ends)
 }
 END_TEST
 
-/* schema: the lenient mode ignores unknown members and words, and no other
- * violation */
+/* schema: UCT_SCHEMA_LENIENT, for manifests of newer versions, permits unknown
+ * members and words, but no other violation */
 START_TEST(leniency_covers_the_unknown_only)
 {
     static const char text[] =
@@ -163,6 +163,7 @@ START_TEST(long_pointer_is_cut)
 }
 END_TEST
 
+/* Returns the node at a path of member names, separated by slashes. */
 static const uct_schema_node_t *
 inside(const schema_run_t *run, const uct_schema_node_t *node, const char *path)
 {
@@ -177,8 +178,8 @@ inside(const schema_run_t *run, const uct_schema_node_t *node, const char *path)
     return node;
 }
 
-/* Compares the words of the "enum" at `path` in the built-in schema with
- * `words`. */
+/* Checks that the "enum" at `path` in the built-in schema contains the same
+ * words as `words`, an array that ends with NULL. */
 static void compare_words(const char *path, const char *const *words)
 {
     schema_run_t run = {.schema = &uct_schema_manifest};
@@ -213,7 +214,7 @@ START_TEST(manifest_schema_fits_the_code)
 }
 END_TEST
 
-/* schema: the matcher supports all patterns of the manifest schema */
+/* schema: uct_pattern_matches() supports all patterns of the manifest schema */
 START_TEST(manifest_schema_has_good_patterns)
 {
     const schema_run_t run         = {.schema = &uct_schema_manifest};

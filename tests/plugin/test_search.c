@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Search: which folders and files are found, and in which order. */
+/* The search of plugins: which folders and files are found, and in which
+ * order. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +35,8 @@ static void search(const char *env, int secure, uct_search_t *result)
     ck_assert_int_eq(uct_search_create(&params, &trust, result), UCS_OK);
 }
 
-/* search: the environment, then the administrator, then the system */
+/* search: the folders of the environment variable come first, then the
+ * administrator's folder, then the system's folder */
 START_TEST(folders_come_in_order)
 {
     uct_search_t result;

@@ -84,7 +84,8 @@ START_TEST(list_tolerates_absence)
 }
 END_TEST
 
-/* tool: list shows shadowed plugins */
+/* tool: list shows plugins that are not used because another plugin has the
+ * same name */
 START_TEST(list_shows_shadows)
 {
     char *text = tree_manifest("good", "{\"library\":\"good/fake.so\"}");
@@ -96,22 +97,24 @@ START_TEST(list_shows_shadows)
 }
 END_TEST
 
-/* tool: an empty list says where plugins are searched */
+/* tool: an empty list names the command that shows where plugins are
+ * searched */
 START_TEST(list_of_nothing_helps)
 {
     tree_destroy(&tree);
     tree_create(&tree);
     expect("list --json", 0, "\"plugins\": [");
     ck_assert_ptr_null(strstr(output, tree.path));
-    /* Not if plugins are installed on this machine. */
+    /* Skip this if plugins are installed on this machine: then the list is not
+     * empty */
     if (strstr(output, "\"plugins\": []") != NULL) {
         expect("list", 0, "ucx-plugins path");
     }
 }
 END_TEST
 
-/* tool: an empty list names the command that shows where plugins are
- * searched */
+/* tool: the JSON output of list has the version of its format, the version of
+ * the plugin ABI, and all members of a plugin */
 START_TEST(list_json_is_complete)
 {
     static const char *const members[] = {
@@ -211,7 +214,8 @@ START_TEST(validate_judges_files)
 }
 END_TEST
 
-/* tool: path shows each folder and why it is used or not */
+/* tool: path shows each folder of the search, and the reason if it is not
+ * used */
 START_TEST(path_shows_folders)
 {
     expect("path", 0, "environment");
@@ -223,7 +227,8 @@ START_TEST(path_shows_folders)
 }
 END_TEST
 
-/* tool: --load finds errors of loading */
+/* tool: list and why find a defect that appears only when the plugin is
+ * loaded */
 START_TEST(load_finds_more)
 {
     tree_plugin(&tree, "env", "bad", "reject", NULL);
@@ -333,7 +338,7 @@ START_TEST(command_line_is_checked)
 }
 END_TEST
 
-/* tool: file names with control characters are shown safely */
+/* tool: control characters in file names are replaced in the output */
 START_TEST(strange_names_are_harmless)
 {
     tree_write(&tree, "env/x\033[31m\xff\n.json", "{");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Trust: the owner and the permissions of plugin files. */
+/* Trust: plugins are rejected if their files or folders have another owner, or
+ * if other users may write to them. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,8 +71,8 @@ START_TEST(writable_folder_is_rejected)
 }
 END_TEST
 
-/* trust: a sticky folder is accepted, because other users cannot replace our
- * files there */
+/* trust: a world-writable folder is accepted if it is sticky, because other
+ * users cannot replace the plugin's files in it */
 START_TEST(sticky_folder_is_accepted)
 {
     tree_chmod(&tree, "env/alpha", 01777);
@@ -161,8 +162,9 @@ START_TEST(link_in_writable_folder_is_rejected)
 }
 END_TEST
 
-/* trust: an owner that the user namespace does not map is trusted for the
- * system's folders, but not for the user's */
+/* trust: an owner whom the user namespace does not map is trusted only with
+ * UCT_TRUST_UNMAPPED, which is for the system's folders: in a container, root
+ * of the host is not mapped */
 START_TEST(unmapped_owner_counts_for_the_system_only)
 {
     uct_trust_t trust = {.uid = 1000, .gid = 1000, .unmapped = 65534};
@@ -183,7 +185,8 @@ START_TEST(unmapped_owner_counts_for_the_system_only)
 }
 END_TEST
 
-/* Root may change owners, unless this namespace maps no other user. */
+/* Returns whether this process may change the owner of files: it needs root,
+ * and a user namespace that maps other users. */
 static int can_chown(void)
 {
     char path[] = "/tmp/ucx-plugin-chown-XXXXXX";

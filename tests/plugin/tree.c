@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Creates and removes the test tree.
- */
+/* See tree.h. */
 #include "tree.h"
 
 #include <check.h>
@@ -129,7 +127,8 @@ void tree_chmod(const tree_t *tree, const char *relative, mode_t mode)
     ck_assert_int_eq(chmod(tree_path(tree, relative), mode), 0);
 }
 
-/* Applies a merge patch (RFC 7396, for objects only). */
+/* Applies a JSON merge patch (RFC 7396) to an object. `patch` must be an
+ * object, too. */
 static void merge(json_t *target, json_t *patch)
 {
     const char *key;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A test tree in a temporary folder, with plugins that have selectable defects.
+ * A test tree: a temporary folder with the folders in which the core searches
+ * plugins. The plugins in it have selectable defects.
  *
  *   env/     the folder of UCX_PLUGIN_PATH
  *   admin/   the administrator's folder
  *   system/  the folder of the core's own plugins
- *   root/    in place of /dev, /proc, /sys and /etc
+ *   root/    replaces /: contains the test's dev, proc, sys and etc
  */
 #ifndef TESTS_PLUGIN_TREE_H
 #define TESTS_PLUGIN_TREE_H
@@ -15,7 +16,7 @@
 #include "uct/plugin/registry.h"
 
 typedef struct tree {
-    char path[PATH_MAX]; /* without links */
+    char path[PATH_MAX]; /* Absolute path without symbolic links */
 } tree_t;
 
 /* Returns the path of a file of the build; `variable` is the environment
@@ -25,11 +26,13 @@ const char *tree_product(const char *variable);
 void tree_create(tree_t *tree);
 void tree_destroy(tree_t *tree);
 
-/* Returns the path of `relative` in the tree. Only the last few results stay
- * valid. */
+/* Returns the absolute path of `relative`, a path in the tree. A result is
+ * valid until the function has been called eight more times. */
 const char *tree_path(const tree_t *tree, const char *relative);
 
-/* These functions create missing folders. */
+/* Create a file with `text`, a copy of the file `source`, a symbolic link to
+ * `target`, and a folder, at the path `relative` in the tree. Missing folders
+ * are created. */
 void tree_write(const tree_t *tree, const char *relative, const char *text);
 void tree_copy(const tree_t *tree, const char *source, const char *relative);
 void tree_link(const tree_t *tree, const char *target, const char *relative);
@@ -37,23 +40,27 @@ void tree_mkdir(const tree_t *tree, const char *relative);
 void tree_chmod(const tree_t *tree, const char *relative, mode_t mode);
 
 /*
- * Creates a plugin FOLDER/NAME/NAME.json with the fake library beside it, which
- * has the defect `defect` when loaded ("none": good). `patch` is a JSON merge
- * patch on a good manifest, or NULL.
+ * Creates a plugin: the manifest FOLDER/NAME/NAME.json and, beside it, a copy
+ * of the library fake.so (fake/fake.c), which has the defect `defect` when it
+ * is loaded; "none": no defect. `patch` is a JSON merge patch that is applied
+ * to a good manifest, or NULL.
  */
 void tree_plugin(const tree_t *tree, const char *folder, const char *name,
                  const char *defect, const char *patch);
 
-/* Returns the text of such a manifest; the caller frees it. */
+/* Returns the text of the manifest that tree_plugin() would create; the caller
+ * frees it. */
 char *tree_manifest(const char *name, const char *patch);
 
-/* Scans env, admin and system of the tree, without log messages. */
+/* Searches plugins in env, admin and system of the tree, without log
+ * messages. */
 uct_plugin_registry_t *tree_scan(const tree_t *tree);
 
-/* Minimal host services. */
+/* Returns a minimal table of the core's services, for plugins. */
 const ucx_host_t *tree_host(void);
 
-/* Loads the plugin `name`; returns its rejection code, or UCT_REJECT_NONE. */
+/* Loads the plugin `name`. Returns its rejection code, or UCT_REJECT_NONE;
+ * *rejection receives the code and the reason. */
 uct_rejection_code_t tree_load(uct_plugin_registry_t *registry,
                                const char *name, uct_rejection_t *rejection);
 
@@ -69,13 +76,13 @@ int tree_is_mapped(const char *part);
 /* Returns a global symbol of the process, or NULL. */
 void *tree_global_symbol(const char *name);
 
-/* Returns the number of calls of the fake library's entry point. */
+/* Returns how often the entry point of this copy of fake.so was called. */
 int tree_entry_count(const char *library);
 
 /* Returns the number of open descriptors of this process. */
 unsigned tree_open_files(void);
 
-/* Compares codes and shows both by name, with the reason. */
+/* Fails the test if the codes differ, with the names of both and the reason. */
 #define tree_assert_code(_found, _expected, _rejection) \
     do { \
         uct_rejection_code_t _code = (_found); \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The device of ROCm, for tests that run over several drivers: see the header of
- * the same name in tests/cuda. */
+/* Names and functions of ROCm (its runtime HIP), for tests that run over
+ * several drivers. tests/cuda/device.h describes the declarations. */
 #ifndef TEST_DEVICE_H
 #define TEST_DEVICE_H
 
@@ -22,27 +22,39 @@
 #define DEVICE_LOST_STATUS UCS_ERR_IO_ERROR
 #define DEVICE_GONE_STATUS UCS_ERR_INVALID_ADDR
 #define DEVICE_RESET()     ck_hip(hipDeviceReset())
-/** Interfaces share opened memory, because the runtime opens it only once. */
+/** Defined because the runtime opens the memory of another process only once in
+ * a process. All IPC interfaces of the process therefore share one mapping. */
 #define DEVICE_OPENS_ONCE
+/** Call that ends each submission of one or more copies: it writes the flag by
+ * which the plugin detects the end of the copies. */
 
 #define DEVICE_COPY   "hipMemcpyAsync"
 #define DEVICE_SIGNAL "hipStreamWriteValue32"
 #define DEVICE_CHECK  "hipStreamQuery"
 
 enum {
-    /** Calls for one of many messages in flight, of both sides together, in
-     * tenths of a call */
+    /** Maximum calls of the runtime for one message while many messages are in
+     * flight: calls of sender and receiver together, in tenths of a call (50
+     * is 5 calls) */
     CALLS_IN_A_WINDOW = 50,
+    /** Calls with which the plugin checks the state of a queue: DEVICE_CHECK
+     * and the calls that select the device */
     CALLS_OF_A_CHECK  = 4,
-    /** Calls for a message that one side copies: the query of the memory type,
-     * the device, the registration, the copy, the copy's flag */
+    /** Calls for each device buffer of a message that goes through host
+     * memory: the query of the memory type (1), the selection of the device
+     * (1), the query by which the plugin detects a reset of the device (1), the
+     * copy (1), and the write of the flag by which the plugin detects the end
+     * of the copy (1) */
     CALLS_OF_A_BUFFER = 5,
-    /** Calls for a message that goes directly between devices: queries of the
-     * memory for detection, export and copy (5), the device, the registration,
-     * the copy, the copy's flag */
+    /** Calls for a message that one side copies directly between the memory of
+     * both sides: queries of the memory for detection, export and copy (5), and
+     * the last four calls of CALLS_OF_A_BUFFER */
     CALLS_OF_A_DIRECT = 9,
 };
 
+/** Calls of the runtime that create, open, release or register a resource, or
+ * query properties that do not change. Messages make no such calls once the
+ * first messages have been sent. */
 static const char *const device_costly[] = {
     "hipInit",
     "hipGetDeviceCount",
@@ -68,7 +80,8 @@ static inline void device_start(void)
     ck_hip(hipInit(0));
 }
 
-/** Starts the runtime. Programs create no contexts: each device has one. */
+/** Starts the runtime. A program does not create a context, because each device
+ * has exactly one. */
 static inline void device_open(void)
 {
     device_start();

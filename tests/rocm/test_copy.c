@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The rocm plugin over the emulated runtime, through the public UCT API: behavior
- * of its copies that the conformance kit does not test.
+ * Tests the copier of the rocm plugin over the emulated runtime, through the
+ * public UCT API. The copier is the plugin's transport that copies between host
+ * and device memory. The tests cover behavior that the conformance kit does not
+ * test.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +13,7 @@
 
 enum { LENGTH = 8192, LARGE = 1024 * 1024 + 4099 };
 
+/* Returns the memory type that the plugin detects at this address. */
 static ucs_memory_type_t type_of(const void *address)
 {
     uct_md_mem_attr_t attr = {.field_mask = UCT_MD_MEM_ATTR_FIELD_MEM_TYPE};
@@ -20,7 +23,8 @@ static ucs_memory_type_t type_of(const void *address)
                UCS_MEMORY_TYPE_HOST;
 }
 
-/* Copies a text to the memory and back. */
+/* Copies a text to the memory and back, first with zcopy operations, then with
+ * short ones. */
 static void there_and_back(void *address)
 {
     char out[] = "there and back", back[sizeof(out)];
@@ -37,7 +41,8 @@ static void there_and_back(void *address)
     ck_assert_str_eq(back, out);
 }
 
-/* ----------------------------------------------------------------- memory -- */
+/* ----------------------------------------------------------------- memory
+ * -- */
 
 START_TEST(memory_of_every_type_is_told_and_copied)
 {
@@ -181,7 +186,8 @@ START_TEST(no_post_waits)
 }
 END_TEST
 
-/* ----------------------------------------------------------------- faults -- */
+/* ----------------------------------------------------------------- faults
+ * -- */
 
 START_TEST(a_lost_device_fails_its_copies_only)
 {
@@ -208,8 +214,9 @@ START_TEST(a_lost_device_fails_its_copies_only)
     there_and_back(other);
     device_free(lost);
     device_free(other);
+    /* code 0 and a reset: the device works again for the next test */
     emulated_lose(0, 0);
-    ck_hip(hipDeviceReset()); /* restores the device */
+    ck_hip(hipDeviceReset());
 }
 END_TEST
 
@@ -239,13 +246,20 @@ START_TEST(a_reset_of_the_device_ends_its_copies)
 
     copy(1, address, data, LENGTH);
     ck_assert_int_eq(start(&done, 1, address, data, LENGTH), UCS_INPROGRESS);
-    /* waits for the copy, whose flag the copier may miss */
+    /* the reset returns after the copy is complete. The copy's flag may be lost
+     * in the reset: the copier then ends the copy with an error, which is
+     * permitted here */
     ck_hip(hipDeviceReset());
     (void)finish(&done);
-    ck_ok(uct_mem_free(&memory)); /* not freed a second time */
+    /* the reset has freed the memory: the plugin must not free it again, which
+     * the runtime would count as a mistake */
+    ck_ok(uct_mem_free(&memory));
 }
 END_TEST
 
+/* Calls of the runtime by which the plugin creates the stream and the bounce
+ * buffers (pinned host memory for data on the way) of a device, before the
+ * first copy. A test lets each of them fail. */
 static const char *const opening[] = {
     "hipHostRegister",
     "hipHostGetDevicePointer",
@@ -282,8 +296,14 @@ START_TEST(a_signal_that_fails_is_repeated)
 }
 END_TEST
 
-/* -------------------------------------------------------------- large BAR -- */
+/* -------------------------------------------------------------- large BAR
+ * -- */
 
+/* With a "large BAR" the processor can access all memory of the device. After
+ * the processor has written to device memory, a write to the device's flush
+ * register makes the data visible to the device.
+ *
+ * Returns the address of the emulated flush register of device 0. */
 static uint32_t *flush_register(void)
 {
     uint32_t *address;
@@ -293,8 +313,9 @@ static uint32_t *flush_register(void)
     return address;
 }
 
-/* The processor copies short data, and the write to the device's flush register
- * makes it visible. */
+/* With a large BAR (EMULATED_LARGE_BAR is set) the plugin copies short data
+ * with the processor, and writes 1 to the flush register after a put. Without a
+ * large BAR, and for longer data, the runtime copies. */
 START_TEST(with_a_large_bar_short_data_needs_no_copy_call)
 {
     char *memory         = device_allocate(LENGTH);
@@ -322,7 +343,8 @@ START_TEST(with_a_large_bar_short_data_needs_no_copy_call)
 }
 END_TEST
 
-/* ---------------------------------------------------------------- running -- */
+/* ---------------------------------------------------------------- running
+ * -- */
 
 int main(void)
 {

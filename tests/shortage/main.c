@@ -1,14 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shortage: one allocation of memory or of a descriptor fails in one of two
- * processes; then the next one, in a new pair of processes, and so on until all
- * calls have failed once. Each time, all calls return and all requests end
- * within a time limit on both sides, with success or an error; nothing is
- * leaked; and the same two processes can repeat everything without an error.
+ * shortage: tests UCP with a failed allocation of memory or of a descriptor.
  *
- * --descriptors, --members N (1 or 2), --from N, --every N, --burst N
- * (consecutive failures), --only N, --member N (the one whose calls fail),
- * --show.
+ * A trial is a pair of processes, the members 0 and 1, which communicate over
+ * UCP. In one member the first allocation fails. The next trial is a new pair
+ * in which the second allocation fails, and so on until every allocation of the
+ * member has failed once. In each trial all calls of UCP must return and all
+ * requests must end within a time limit in both members, with success or an
+ * error. Afterwards the same two processes must be able to repeat everything
+ * without an error, and the repetition must not leave resources in use.
+ *
+ * Options:
+ *   --descriptors  allocations of descriptors fail; otherwise those of memory
+ *   --members N    processes of a trial: 1 or 2
+ *   --member N     calls fail only in this member; otherwise in each in turn
+ *   --from N       number of the call that fails in the first trial
+ *   --every N      step from the number of one trial to that of the next
+ *   --burst N      number of consecutive calls that fail in a trial
+ *   --only N       one trial only, in which call N of --member fails
+ *   --show         print where the call has failed, and the resulting status
  */
 #include "play.h"
 #include "scarce.h"
@@ -20,33 +30,35 @@
 #include <string.h>
 #include <sys/mman.h>
 
+/* The options. */
 struct plan {
     enum scarce what;
     int members;
-    int only_member; /* -1: one after the other */
-    uint64_t from, every, burst, only;
+    int only_member;                   /* --member; -1: each member in turn */
+    uint64_t from, every, burst, only; /* only: 0: all trials */
     bool show;
 };
 
-/* The result of a process of a pair, for the parent. */
+/* The result of one member of a trial. It is in shared memory, where the parent
+ * reads it. */
 struct outcome {
-    uint64_t calls;
-    bool failed; /* A call has failed */
-    ucs_status_t status;
+    uint64_t calls;      /* Counted allocations */
+    bool failed;         /* At least one call has failed */
+    ucs_status_t status; /* First error that UCP has returned; UCS_OK: none */
 };
 
 struct trial {
     const struct plan *plan;
-    int member;   /* The member whose call fails */
-    uint64_t nth; /* 0: no failure */
-    struct outcome *outcomes;
+    int member;               /* The member whose calls fail */
+    uint64_t nth;             /* Number of the first call that fails */
+    struct outcome *outcomes; /* One for each member */
 };
 
-/* Resources that are in use after everything was closed. */
+/* Resources of a process that are in use after everything was closed. */
 struct holdings {
-    int64_t blocks;
-    unsigned fds;
-    unsigned shared;
+    int64_t blocks;  /* Blocks of memory; scarce_blocks() */
+    unsigned fds;    /* Descriptors */
+    unsigned shared; /* Mappings of shared memory */
 };
 
 static struct holdings holdings_now(void)
@@ -54,6 +66,7 @@ static struct holdings holdings_now(void)
     return (struct holdings){scarce_blocks(), usage_fds(), usage_shared()};
 }
 
+/* Fails the test if more resources are in use than `before`. */
 static void expect_no_more(const struct holdings *before,
                            const struct holdings *after, const char *when)
 {
@@ -69,8 +82,9 @@ static void expect_no_more(const struct holdings *before,
     }
 }
 
-/* The first run loads libraries and fills caches, which stay. After it, a
- * member with a failure uses no more resources than one without. */
+/* One member of a trial. It runs three times; the calls fail only in the first
+ * run. The first two runs load libraries and fill caches, which stay in use.
+ * After the third run no more resources may be in use than after the second. */
 static void member(struct team *team, void *arg)
 {
     static struct play play;
@@ -97,7 +111,8 @@ static void member(struct team *team, void *arg)
     expect_no_more(&before, &after, "once more");
 }
 
-/* Runs a pair of processes in which a call fails. Returns the exit status. */
+/* Runs one trial in which call number `nth` of the member `whose` fails.
+ * Returns 0, or the exit status of a member that has failed. */
 static int try(const struct plan *plan, int whose, uint64_t nth,
                struct outcome *outcomes)
 {
@@ -115,8 +130,9 @@ static int try(const struct plan *plan, int whose, uint64_t nth,
     return result;
 }
 
-/* Repeats with the next call until none fails; returns the number of bad
- * results. */
+/* Runs trials for one member until the number of the call that is to fail
+ * exceeds the member's number of calls. Returns the number of trials that have
+ * failed; stops at 60 of them. */
 static int try_all(const struct plan *plan, int whose, struct outcome *outcomes)
 {
     uint64_t nth = plan->from, tried = 0, errors = 0;
@@ -126,7 +142,7 @@ static int try_all(const struct plan *plan, int whose, struct outcome *outcomes)
         result = try(plan, whose, nth, outcomes);
         bad += (result != 0);
         if ((result == 0) && !outcomes[whose].failed) {
-            break; /* the process makes fewer calls */
+            break; /* the member makes fewer than `nth` calls */
         }
         ++tried;
         errors += (outcomes[whose].status != UCS_OK);
@@ -139,6 +155,7 @@ static int try_all(const struct plan *plan, int whose, struct outcome *outcomes)
     return bad;
 }
 
+/* Returns the number after the option `word`, or `otherwise` without it. */
 static uint64_t number_of(int argc, char **argv, const char *word,
                           uint64_t otherwise)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See play.h: the start, the steps, and the end. */
+/* See play.h: the first and the last step, the order of the steps, and the
+ * closing after them. */
 #include "play_ops.h"
 
 #include <string.h>
@@ -34,7 +35,8 @@ static void open_all(struct play *play)
     play_agree_only(play);
 }
 
-/* Only the failed call may return an error: the next one succeeds. */
+/* Closes an endpoint by force. The close may fail if one of its allocations
+ * fails. Only that one call may fail, so a second close must succeed. */
 static void close_by_force(struct play *play, ucp_ep_h ep)
 {
     struct op *op             = play_new_op(play, "a forced close", false);
@@ -49,6 +51,8 @@ static void close_by_force(struct play *play, ucp_ep_h ep)
     play_begun(op, result);
 }
 
+/* Waits until all operations of the run have ended. Cancels receives, because
+ * their messages may never arrive. */
 static void end_operations(struct play *play)
 {
     double end = test_now() + test_seconds(PLAY_LIMIT);
@@ -67,6 +71,7 @@ static void end_operations(struct play *play)
     }
 }
 
+/* Releases all that the run has created. */
 static void close_all(struct play *play)
 {
     play->step = "end";

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Endpoints by worker address and by socket address, and their close. */
+/* The steps that create endpoints by worker address and by socket address, and
+ * close them. */
 #include "play_ops.h"
 
 #include <arpa/inet.h>
@@ -88,6 +89,8 @@ static ucs_status_t listen_here(struct play *play, struct sockaddr_storage *at)
     return status;
 }
 
+/* The server: waits for a connection request, and creates an endpoint for
+ * it. */
 static void serve(struct play *play)
 {
     ucp_ep_params_t params = {.field_mask = UCP_EP_PARAM_FIELD_CONN_REQUEST};
@@ -95,11 +98,14 @@ static void serve(struct play *play)
     PLAY_WAIT_WHILE(play, play->asked == NULL, "a request");
     if (play->asked != NULL) {
         params.conn_request = play->asked;
-        play->asked         = NULL; /* used up, with any result */
+        /* make_ep() consumes the request, even if it fails: close_all() must
+         * not reject the request then */
+        play->asked         = NULL;
         play_take_error(play, make_ep(play, &params, &play->client));
     }
 }
 
+/* The client: connects to the address in the server's note. */
 static void ask(struct play *play)
 {
     struct sockaddr_storage at;
@@ -113,7 +119,8 @@ static void ask(struct play *play)
     play_take_error(play, make_ep(play, &params, &play->client));
 }
 
-/* Member 0 listens, member 1 is the client. */
+/* The step of the connection by socket address. The process with rank 0 is the
+ * server, the one with rank 1 the client. */
 void play_client(struct play *play)
 {
     struct sockaddr_storage at = {.ss_family = AF_INET};
@@ -144,7 +151,8 @@ void play_client(struct play *play)
         if (play->team->rank == 1) {
             play_close(play, &play->client);
         } else {
-            /* the error handler reports that the client has closed */
+            /* the client closes its endpoint. UCP reports this to the server
+             * by the error handler, with a status that is no error here */
             PLAY_WAIT_WHILE(play, play->failure == UCS_OK, "the client's end");
             if (play->failure == UCS_ERR_CONNECTION_RESET) {
                 play->failure = UCS_OK;

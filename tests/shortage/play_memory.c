@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Remote memory: keys, put, get, atomics and flush. */
+/* The step of remote memory access: keys, put, get, atomics and flush. */
 #include "play_ops.h"
 
 #include <string.h>
 
-enum { MEMORY = 64 * 1024 };
+enum { MEMORY = 64 * 1024 }; /* Bytes that each side exposes */
+/* What the other side needs to access the memory of a side. */
 
 struct key {
-    uint64_t address;
-    uint32_t length;
-    char bytes[1024];
+    uint64_t address; /* Of the memory */
+    uint32_t length;  /* Valid bytes in `bytes`; 0: the key was not packed */
+    char bytes[1024]; /* Packed key */
 };
 
+/* Allocates and maps the memory of this side, and fills `key`. */
 static void expose(struct play *play, struct key *key)
 {
     ucp_mem_map_params_t params = {
@@ -42,6 +44,8 @@ static void expose(struct play *play, struct key *key)
     play_take_error(play, status);
 }
 
+/* put(), get() and add() access the other side's memory at the offset `place`,
+ * and wait for the end of the operation. */
 static void put(struct play *play, size_t length, size_t place)
 {
     struct op *op             = play_new_op(play, "a put", false);

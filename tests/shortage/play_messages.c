@@ -1,8 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tagged and active messages, and streams. */
+/* The steps of tagged messages, of active messages, and of streams. */
 #include "play_ops.h"
 
-enum { AM_PLAIN, AM_KEPT, AM_LARGE, AM_REPLY, AM_WHOLE };
+/* Ids of the active messages, which are also indices of play->got. */
+enum {
+    AM_PLAIN, /* A small message that asks for a reply */
+    AM_KEPT,  /* A message whose data the receiver keeps after its handler */
+    AM_LARGE, /* A rendezvous */
+    AM_REPLY, /* The reply to AM_PLAIN */
+    AM_WHOLE  /* A large message that is sent eagerly, in fragments */
+};
 
 /* ------------------------------------------------------------------ tags -- */
 
@@ -32,6 +39,7 @@ struct op *play_tag_recv(struct play *play, size_t length, ucp_tag_t tag)
                                            UINT64_MAX, &param));
 }
 
+/* The receive is posted before the message is sent. */
 static void tag_expected(struct play *play, size_t length, enum play_way way)
 {
     struct op *in, *out;
@@ -46,7 +54,8 @@ static void tag_expected(struct play *play, size_t length, enum play_way way)
     }
 }
 
-/* The message arrives before its receive, and a probe finds it. */
+/* The message is sent before a receive is posted. The receiver finds it with a
+ * probe, which returns a handle for the receive. */
 static void tag_unexpected(struct play *play, size_t length, enum play_way way)
 {
     ucp_tag_message_h message = NULL;
@@ -167,7 +176,8 @@ static ucs_status_t on_large(void *arg, const void *header,
     return UCS_OK;
 }
 
-/* A message of several fragments. */
+/* Handler of a message that was sent in several fragments. UCP calls it once,
+ * with the whole data. */
 static ucs_status_t on_whole(void *arg, const void *header,
                              size_t header_length, void *data, size_t length,
                              const ucp_am_recv_param_t *param)
@@ -204,6 +214,7 @@ ucs_status_t play_set_handlers(struct play *play)
     return status;
 }
 
+/* Waits for the end of all operations from number `first` on. */
 static void finish_from(struct play *play, unsigned first)
 {
     for (; first < play->num_ops; ++first) {
@@ -211,7 +222,8 @@ static void finish_from(struct play *play, unsigned first)
     }
 }
 
-/* The first error of an operation since `first`; UCS_OK: none so far. */
+/* Returns the error of the first operation from number `first` on that has
+ * failed so far, or UCS_OK. */
 static ucs_status_t error_since(const struct play *play, unsigned first)
 {
     ucs_status_t status = UCS_OK;
@@ -222,8 +234,12 @@ static ucs_status_t error_since(const struct play *play, unsigned first)
     return status;
 }
 
-/* Waits for the peer's message. A receiver without memory rejects an announced
- * message, and only its sender gets the error: both send, so both check. */
+/* Waits for the other side's message with this id, or for an error of an
+ * operation of this side from number `first` on. The second condition is needed
+ * if an allocation fails at a receiver of a rendezvous. The receiver then
+ * rejects the message without a call of its handler, and only the sender gets
+ * an error. The receiver learns of this error when the sender sends its next
+ * note. */
 static void await_message(struct play *play, unsigned first, unsigned id,
                           const char *what)
 {

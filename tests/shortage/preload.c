@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Failures for a program that was not built for them. When this library is
- * preloaded, memory allocation number SHORTAGE_NTH fails, or with
- * SHORTAGE_WHAT=descriptors that of a descriptor. At exit the number of calls
- * is written as a line to descriptor SHORTAGE_REPORT. Forked processes continue
- * to count, each separately; programs that they execute do not.
+ * A library that makes one allocation fail in a program that was not built with
+ * scarce.c. It is loaded with LD_PRELOAD and reads environment variables:
+ * - SHORTAGE_NTH: number of the allocation that fails, from 1; 0: none fails.
+ *   Without this variable the library does nothing.
+ * - SHORTAGE_WHAT: "descriptors": allocations of descriptors are counted and
+ *   fail; otherwise those of memory.
+ * - SHORTAGE_REPORT: number of an open descriptor. At exit the process writes
+ *   the number of counted calls to it, as one line.
+ *
+ * A child of fork() starts with the count of its parent, continues to count
+ * separately, and writes a line of its own. Programs that the process executes
+ * do not load the library.
  */
 #include "scarce.h"
 
@@ -14,7 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int report = -1;
+static int report = -1; /* SHORTAGE_REPORT; -1: no line is to be written */
 
 static void tell(void)
 {
@@ -26,7 +33,8 @@ static void tell(void)
     }
 }
 
-/* Forked processes end with this. */
+/* Replaces the C library's function. A child of fork() often ends with _exit(),
+ * which does not call the functions of atexit(): the line is written here. */
 void _exit(int status)
 {
     void (*end)(int) __attribute__((__noreturn__)) = dlsym(RTLD_NEXT, "_exit");
@@ -47,7 +55,7 @@ __attribute__((constructor)) static void begin(void)
     }
     report = (fd != NULL) ? atoi(fd) : -1;
     atexit(tell);
-    unsetenv("LD_PRELOAD"); /* for programs that it executes */
+    unsetenv("LD_PRELOAD"); /* programs that it executes load no library */
     scarce_begin(fds ? SCARCE_DESCRIPTORS : SCARCE_MEMORY,
                  strtoull(nth, NULL, 10), 1);
 }

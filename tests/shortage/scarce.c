@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See scarce.h. A replacement that does not fail calls the next function of its
- * name: that of the C library or of a sanitizer.
+ * See scarce.h. Each replacement of a function of the C library either fails or
+ * calls the function of the same name that the dynamic linker finds next: that
+ * of a sanitizer or of the C library.
  */
 #include "scarce.h"
 
@@ -25,20 +26,21 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-enum { DEPTH = 24, NONE = -1 };
+enum { DEPTH = 24, NONE = -1 }; /* DEPTH: maximum recorded frames of a stack */
 
 static struct {
-    atomic_int what; /* enum scarce; NONE: no counting */
-    atomic_uint_fast64_t count;
-    uint64_t first, last; /* The range of calls that fail */
-    atomic_bool failed;
-    atomic_int_fast64_t blocks;
-    void *callers[DEPTH];
-    int depth;
+    atomic_int what; /* enum scarce: the calls that are counted; NONE: none */
+    atomic_uint_fast64_t count; /* Calls since scarce_begin() */
+    uint64_t first, last; /* Numbers of the first and the last call that fail */
+    atomic_bool failed;   /* A call has failed since scarce_begin() */
+    atomic_int_fast64_t blocks; /* Blocks that are allocated and not freed */
+    void *callers[DEPTH];       /* Call stack of the first failed call */
+    int depth;                  /* Valid entries in `callers` */
 } state = {.what = NONE};
 
-/* The next function of that name; the result of dlsym() is kept. A successful
- * dlsym() allocates nothing. */
+/* Returns the function of this name that comes next in the order of the dynamic
+ * linker. Calls dlsym() only the first time. A successful dlsym() allocates no
+ * memory, so it does not call a replacement. */
 #define NEXT(_type, _name) \
     ({ \
         static _Atomic(void *) found; \
@@ -50,7 +52,8 @@ static struct {
         (_type) next; \
     })
 
-/* Counts a call; returns whether it fails. */
+/* Counts a call that allocates `what`. Returns whether the call must fail, and
+ * then sets errno to `error`. */
 static bool fails(enum scarce what, int error)
 {
     uint64_t number;
@@ -73,7 +76,9 @@ void scarce_begin(enum scarce what, uint64_t nth, uint64_t burst)
 {
     void *unused[1];
 
-    backtrace(unused, 1); /* the first call loads a library */
+    /* the first call of backtrace() loads a library and allocates memory, which
+     * must not happen while calls are counted */
+    backtrace(unused, 1);
     state.first = (nth > 0) ? nth : UINT64_MAX;
     state.last  = (nth > 0) ? nth + burst - 1 : UINT64_MAX;
     atomic_store(&state.count, 0);
@@ -97,6 +102,8 @@ void scarce_show(void)
     if (scarce_has_failed()) {
         fprintf(stderr, "call %llu failed, made by\n",
                 (unsigned long long)state.first);
+        /* without fails() and the replacement, which are the first two frames;
+         * 2 is stderr */
         backtrace_symbols_fd(state.callers + 2, state.depth - 2, 2);
     }
 }
@@ -114,6 +121,7 @@ int64_t scarce_blocks(void)
     return COUNTS_BLOCKS ? atomic_load(&state.blocks) : 0;
 }
 
+/* Counts a block that was allocated; returns `block`. */
 static void *given(void *block)
 {
     if (block != NULL) {
@@ -178,7 +186,9 @@ void free(void *block)
     NEXT(void (*)(void *), "free")(block);
 }
 
-/* Functions with a second name for large files: replaces both names. */
+/* Declares replacements for a function that the C library exports under two
+ * names: with the suffix 64, whose file offsets always have 64 bits, and
+ * without. <name>_large() gets the first name, <name>_small() the second. */
 #define TWO_NAMES(_result, _name, ...) \
     _result _name##_small(__VA_ARGS__) __asm__(#_name); \
     _result _name##_large(__VA_ARGS__) __asm__(#_name "64")
@@ -309,8 +319,9 @@ int pipe2(int fds[2], int flags)
                NEXT(int (*)(int *, int), "pipe2")(fds, flags);
 }
 
-/* The mode is present only with some flags; reading it is harmless without
- * them. */
+/* Returns the argument after _last in a function with variable arguments: the
+ * mode of open() or openat(). Callers pass a mode only with some flags. Without
+ * it the result is an undefined value, which the C library ignores. */
 #define MODE_OF(_last) \
     ({ \
         va_list list; \
@@ -354,8 +365,8 @@ int openat_small(int folder, const char *path, int flags, ...)
     return openat_large(folder, path, flags, MODE_OF(flags));
 }
 
-/* These open files inside the C library, which does not call the replaced
- * open(). */
+/* fopen() and opendir() open files by an internal function of the C library,
+ * not by open(), so they are replaced as well. */
 TWO_NAMES(void *, fopen, const char *, const char *);
 
 void *fopen_large(const char *path, const char *mode)

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Prints the ids and sizes of UCP's messages as the code has them, one to a line:
- * id, name, fixed bytes or - . wire.py compares them with docs/WIRE.md.
+ * Prints the messages that UCP sends over the network, as the code defines
+ * them. Each line is one message: its id, its name, and the size of its header
+ * in bytes, or "-" if the header has no fixed size. The last line is "last" and
+ * the number of ids. wire.py compares these lines with docs/WIRE.md.
  */
 #include "ucp/am/am.h"
 #include "ucp/amo/amo.h"
@@ -18,8 +20,8 @@
 
 #include <stdio.h>
 
-/* A message whose header is a structure, or that has no header of fixed
- * size. */
+/* Entries of `messages`. HEAD: the header of the message is the structure
+ * _type. NO_HEAD: the message has no header of fixed size. */
 #define HEAD(_name, _type) \
     { \
         UCP_AM_ID_##_name, #_name, sizeof(_type) \
@@ -32,7 +34,7 @@
 static const struct {
     unsigned id;
     const char *name;
-    size_t head;
+    size_t head; /* Bytes of the header; 0: no fixed size */
 } messages[] = {
     HEAD(INTRODUCE, ucp_introduce_t),
     HEAD(FAREWELL, ucp_wire_end_t),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The device of Level Zero, for tests that run over several drivers: see the
- * header of the same name in tests/cuda. */
+/* Names and functions of Level Zero, for tests that run over several drivers.
+ * tests/cuda/device.h describes the declarations. */
 #ifndef TEST_DEVICE_H
 #define TEST_DEVICE_H
 
@@ -23,28 +23,38 @@
 #define DEVICE_LOST_STATUS UCS_ERR_IO_ERROR
 #define DEVICE_GONE_STATUS UCS_ERR_UNREACHABLE
 #define DEVICE_IMPORT      DEVICE_OPEN
-/** The descriptor of an exported allocation keeps the memory after it was
- * freed. */
+/** Defined because this driver exports memory as a file descriptor. While that
+ * descriptor is open, the memory exists, even if the owner has freed it. */
 #define DEVICE_KEEPS_FREED
+/** Call that ends each submission of one or more copies: it writes the flag by
+ * which the plugin detects the end of the copies. */
 
 #define DEVICE_COPY   "zeCommandListAppendMemoryCopy"
 #define DEVICE_SIGNAL "zeCommandListAppendMemoryFill"
 #define DEVICE_CHECK  "zeDeviceGetStatus"
 
 enum {
-    /** Calls for one of many messages in flight, of both sides together, in
-     * tenths of a call */
+    /** Maximum calls of the driver for one message while many messages are in
+     * flight: calls of sender and receiver together, in tenths of a call (90
+     * is 9 calls) */
     CALLS_IN_A_WINDOW = 90,
+    /** Calls with which the plugin checks the state of a device: DEVICE_CHECK
+     * only */
     CALLS_OF_A_CHECK  = 1,
-    /** Calls for a message that one side copies: queries of the memory type
-     * (2), the copy, the barrier, the flag */
+    /** Calls for each device buffer of a message that goes through host
+     * memory: queries of the memory type (2), the copy (1), the barrier after
+     * the copy (1), and the write of the flag by which the plugin detects the
+     * end of the copy (1) */
     CALLS_OF_A_BUFFER = 5,
-    /** Calls for a message that goes directly between devices: queries of the
-     * memory for detection, export and copy (8), the copy, the barrier, the
-     * flag */
+    /** Calls for a message that one side copies directly between the memory of
+     * both sides: queries of the memory for detection, export and copy (8), and
+     * the last three calls of CALLS_OF_A_BUFFER */
     CALLS_OF_A_DIRECT = 11,
 };
 
+/** Calls of the driver that create, open or release a resource, or query
+ * properties that do not change. Messages make no such calls once the first
+ * messages have been sent. */
 static const char *const device_costly[] = {
     "zeInit",
     "zeContextCreate",
@@ -68,9 +78,10 @@ enum { NUM_COSTLY = sizeof(device_costly) / sizeof(device_costly[0]) };
 
 enum { MAX_DEVICES = 8 };
 
-/** The program's context; and the handles of the devices, each followed by
- * those of its sub-devices, in the order in which the plugin numbers them. */
+/** The context from which the program allocates memory. */
 static ze_context_handle_t device_context;
+/** Handles of the devices, in the order in which the plugin numbers them: each
+ * device is followed by its sub-devices. */
 static ze_device_handle_t device_handles[MAX_DEVICES];
 
 static inline void device_start(void)
@@ -78,6 +89,7 @@ static inline void device_start(void)
     ck_ze(zeInit(0));
 }
 
+/** Fills `device_handles`. */
 static inline void device_find(ze_driver_handle_t driver)
 {
     ze_device_handle_t devices[MAX_DEVICES];
@@ -94,7 +106,7 @@ static inline void device_find(ze_driver_handle_t driver)
     }
 }
 
-/** Starts the driver, with a context of the program. */
+/** Starts the driver, and creates a context as a program would. */
 static inline void device_open(void)
 {
     const ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};
@@ -112,7 +124,8 @@ static inline void device_close(void)
     ck_ze(zeContextDestroy(device_context));
 }
 
-/** Allocates memory of the device or sub-device with this number. */
+/** Allocates memory of the device or sub-device with this index of
+ * `device_handles`. */
 static inline void *device_allocate_on(int number, size_t length)
 {
     const ze_device_mem_alloc_desc_t desc = {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory of each kind: see the header of the same name in tests/cuda. All device
- * memory is opened by a descriptor. */
+/* Allocates and releases memory for the owner process, as described in
+ * tests/cuda/ipc_memory.h. The driver opens all device memory of other
+ * processes by a file descriptor, so all kinds but UNEXPORTABLE are the
+ * same. */
 #ifndef TEST_IPC_MEMORY_H
 #define TEST_IPC_MEMORY_H
 

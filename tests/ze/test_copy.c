@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ze plugin over the emulated driver, through the public UCT API: behavior of
- * its copies that the conformance kit does not test.
+ * Tests the copier of the ze plugin over the emulated driver, through the
+ * public UCT API. The copier is the plugin's transport that copies between host
+ * and device memory. The tests cover behavior that the conformance kit does not
+ * test.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "../cuda/copier.h"
 
+/* SECOND_DEVICE: index of the second device in `device_handles`, which comes
+ * after the first device and its two sub-devices. */
 enum { LENGTH = 4096, LARGE = 1024 * 1024 + 4099, SECOND_DEVICE = 3 };
 
-/* The program has its own context, from which it allocates the memory, and an
- * interface of the copier. */
+/* Creates a context of the program, from which the tests allocate memory, and
+ * opens an interface of the copier. The copier has a context of its own. */
 static void open_both(void)
 {
     device_open();
@@ -24,6 +28,7 @@ static void close_both(void)
     device_close();
 }
 
+/* Returns the memory type that the plugin detects at this address. */
 static ucs_memory_type_t type_of(const void *address)
 {
     uct_md_mem_attr_t attr = {.field_mask = UCT_MD_MEM_ATTR_FIELD_MEM_TYPE};
@@ -33,7 +38,8 @@ static ucs_memory_type_t type_of(const void *address)
                UCS_MEMORY_TYPE_HOST;
 }
 
-/* Copies a text to the memory and back. */
+/* Copies a text to the memory and back, first with zcopy operations, then with
+ * short ones. */
 static void there_and_back(void *address)
 {
     char out[] = "there and back", back[sizeof(out)];
@@ -111,7 +117,8 @@ START_TEST(sub_devices_are_devices)
         ck_assert_uint_eq(attr.alloc_length, LENGTH);
         sys_devs[i] = attr.sys_dev;
     }
-    /* a sub-device has the bus address of its device */
+    /* a sub-device has the PCI address of its device, and therefore the same
+     * system device (number in UCX's list of PCI devices) */
     ck_assert_uint_ne(sys_devs[0], UCS_SYS_DEVICE_ID_UNKNOWN);
     ck_assert_uint_eq(sys_devs[0], sys_devs[1]);
     ck_assert_uint_ne(sys_devs[0], sys_devs[SECOND_DEVICE]);
@@ -168,8 +175,9 @@ START_TEST(no_post_waits_and_no_order_is_assumed)
 }
 END_TEST
 
-/* Copies in flight to a lost device fail, and later ones fail as well; copies
- * of other devices continue. */
+/* Loses the device or sub-device with this index of `device_handles`, while a
+ * copy to its memory is in flight. That copy and later ones must fail. Copies
+ * of another device must succeed. */
 static void expect_lost(int number)
 {
     void *lost        = device_allocate_on(number, LENGTH);
@@ -229,8 +237,10 @@ START_TEST(without_bounce_buffers_nothing_is_copied_and_nothing_leaks)
 }
 END_TEST
 
-/* The driver rejects the barrier or the write of the flag once: the copy still
- * completes, with an error. */
+/* After the copy the plugin submits a barrier and a write of the flag by which
+ * it detects the end of the copy. The driver rejects one of these two calls
+ * once. The plugin must make the call again: otherwise the copy would never be
+ * complete. The copy ends with the error of the first call. */
 START_TEST(a_signal_that_fails_is_repeated)
 {
     void *memory = device_allocate(LENGTH);

@@ -17,7 +17,8 @@ static int breaks(const char *defect)
     return (selected != NULL) && (strcmp(selected, defect) == 0);
 }
 
-/* Programs that are linked with the core call uct_iface_open() by this name. */
+/* The core exports uct_iface_open() under this name: programs that are linked
+ * with the core call it. */
 UCX_PLUGIN_EXPORT __typeof__(uct_iface_open) core_uct_iface_open;
 
 ucs_status_t core_uct_iface_open(uct_md_h md, uct_worker_h worker,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* XXH64, written from its published description. Each of four lanes processes
- * eight bytes of a 32-byte stripe; the remaining bytes are added one word at a
- * time. */
+/* XXH64, written from its published description. The data is divided into
+ * stripes of 32 bytes; each of four lanes processes eight bytes of a stripe.
+ * hash_value() adds the bytes after the last stripe, by words and then by
+ * single bytes. */
 #include "hash.h"
 
 #include <endian.h>

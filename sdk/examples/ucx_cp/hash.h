@@ -9,8 +9,8 @@
 
 struct hash {
     uint64_t lane[4];
-    uint64_t total;
-    uint8_t tail[32]; /* Bytes that do not fill a stripe yet */
+    uint64_t total;   /* Number of bytes that were added */
+    uint8_t tail[32]; /* The last bytes, which do not fill 32 bytes yet */
     size_t tail_length;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The UCP side of ucx_cp; see link.h. Waiting polls for a moment, because the
- * next chunk usually arrives soon, and then sleeps on the worker's descriptor
- * and on the bootstrap socket. */
+/* The UCP side of ucx_cp; see link.h. A wait first calls progress repeatedly,
+ * because the next message usually arrives soon, and then sleeps on the
+ * worker's event descriptor and on the bootstrap socket. */
 #include "link.h"
 
 #include "../exchange.h"
@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 enum {
-    SPINS_BEFORE_SLEEP = 2000,
+    SPINS_BEFORE_SLEEP = 2000, /* Calls of progress */
     GOODBYE_SEC        = 5,
     MAX_ADDRESS        = 64 * 1024,
 };
@@ -114,8 +114,10 @@ int link_open(struct link *link, int socket)
     return connect_peer(link);
 }
 
-/* If the callback ran before the call returned, op is complete and the request
- * must not be used. */
+/* Stores what a UCP call has returned. Without a request, the operation has
+ * completed or failed at once, and UCP does not call the callback. A returned
+ * request is only valid while op->busy: the callback, which may already have
+ * run, has freed it otherwise. */
 static void take_result(struct link_op *op, ucs_status_ptr_t result)
 {
     if (UCS_PTR_IS_PTR(result)) {
@@ -183,9 +185,10 @@ bool link_busy(const struct link_op *op)
     return op->busy;
 }
 
-/* Sleeps until the worker or the peer has an event, or until timeout_msec (-1:
- * none) have passed. Signals are blocked except during the sleep, so that a
- * signal between the check of the flag and the sleep is not missed. */
+/* Sleeps until the worker has an event, the peer closes the bootstrap socket,
+ * or timeout_msec (-1: no limit) have passed. Signals are blocked except during
+ * the sleep, so that a signal between the check of `interrupted` and the sleep
+ * is not missed. */
 static void sleep_for_event(struct link *link, int timeout_msec)
 {
     struct pollfd fds[2] = {
@@ -240,8 +243,8 @@ int link_step(struct link *link)
         step(link, -1);
         return 0;
     }
-    /* The peer may have sent its last message before it closed: receive the
-     * message. */
+    /* The peer may have sent its last message before it closed the socket: call
+     * progress for a while to receive that message. */
     if (link->last_looks++ < SPINS_BEFORE_SLEEP) {
         ucp_worker_progress(link->worker);
         return 0;
@@ -277,8 +280,7 @@ static double seconds_now(void)
 
 void link_wait_goodbye(struct link *link)
 {
-    /* Limit for a peer that hangs: it neither writes to the socket nor closes
-     * it. */
+    /* The time limit is for a peer that hangs and does not close the socket. */
     double end = seconds_now() + GOODBYE_SEC;
 
     while (!link->peer_left && !interrupted && (link->ep_status == UCS_OK) &&

@@ -16,25 +16,26 @@ struct link {
     ucp_ep_h ep;
     int event_fd;           /* Descriptor of the worker; readable when the
                              * worker has events */
-    int socket;             /* Bootstrap socket; the peer closes its side of the
-                             * connection when it ends */
-    bool peer_left;         /* the peer closed the bootstrap socket */
-    unsigned last_looks;    /* Number of calls of progress since peer_left was
-                             * set */
+    int socket;             /* Bootstrap socket, by which the worker addresses
+                             * were exchanged; the peer closes it when it
+                             * exits */
+    bool peer_left;         /* The peer has closed the bootstrap socket */
+    unsigned last_looks;    /* Number of calls of progress by link_step() since
+                             * peer_left was set */
     ucs_status_t ep_status; /* UCS_OK until the endpoint failed */
 };
 
-/* An operation in flight. The caller must not move it until link_busy() returns
- * false. */
+/* An operation in flight. The caller must not move the structure until
+ * link_busy() returns false. */
 struct link_op {
-    void *request; /* valid while busy */
+    void *request; /* UCP request; valid while busy */
     bool busy;
-    ucs_status_t status;
-    size_t length; /* bytes received */
+    ucs_status_t status; /* Valid when no longer busy */
+    size_t length;       /* Bytes received */
 };
 
-/* Takes ownership of the bootstrap socket. Returns 0, or -1 after printing an
- * error. */
+/* Opens the link and connects to the peer, by means of the bootstrap socket,
+ * which link_close() closes. Returns 0, or -1 after printing an error. */
 int link_open(struct link *link, int socket);
 
 /* Cancels operations in flight and frees everything; safe after a failed open.
@@ -48,23 +49,24 @@ void link_recv(struct link *link, struct link_op *op, void *buffer,
                size_t length, uint64_t tag);
 bool link_busy(const struct link_op *op);
 
-/* Calls progress until it reports an event; after many calls without an event,
- * sleeps until the worker or the peer has one. Returns 0; or -1 after printing
- * an error, if the peer is lost or the user interrupts. */
+/* Calls progress until it has done something; after many calls without effect,
+ * sleeps until the worker has an event or the peer closes the bootstrap socket.
+ * Returns 0; or -1 after printing an error, if the peer is lost or the user has
+ * interrupted the program. */
 int link_step(struct link *link);
 
-/* Progresses until op is complete. Returns 0; or -1 if the peer is lost or the
- * user interrupts, and then op may still be in flight. */
+/* Calls link_step() until op is complete. Returns 0; or -1 if the peer is lost
+ * or the user has interrupted the program: then op may still be in flight. */
 int link_wait(struct link *link, const struct link_op *op);
 
 /* Cancels op. Its buffer must stay valid until link_close(). */
 void link_cancel(struct link *link, struct link_op *op);
 
-/* Progresses until the peer has closed the bootstrap socket, which means that
- * it has received our last message. */
+/* Progresses until the peer has closed the bootstrap socket, which shows that
+ * it has received our last message; at most for 5 seconds. */
 void link_wait_goodbye(struct link *link);
 
-/* Makes link_wait return; may be called by a signal handler. */
+/* Makes all waiting functions return; may be called by a signal handler. */
 void link_interrupt(void);
 bool link_interrupted(void);
 

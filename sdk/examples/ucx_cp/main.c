@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ucx_cp: copies one file to another process through UCP. This file is the
- * command line only; send.c and receive.c do the work. */
+/* ucx_cp: copies one file to another process through UCP. This file only parses
+ * the command line; send.c and receive.c do the work. */
 #include "link.h"
 #include "meter.h"
 #include "ucx_cp.h"
@@ -54,7 +54,8 @@ static void on_signal(int number)
     link_interrupt();
 }
 
-/* Without SA_RESTART, a signal interrupts the wait for a sender, too. */
+/* Installs the handlers without SA_RESTART, so that a signal also interrupts
+ * accept(), in which a receiver waits for a sender. */
 static void catch_signals(void)
 {
     struct sigaction action = {.sa_handler = on_signal};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The progress bar; see meter.h. It is drawn at most ten times a second, so its
- * cost is negligible. */
+/* The progress bar; see meter.h. The bar is drawn at most ten times a second,
+ * so that drawing takes negligible time. */
 #include "meter.h"
 
 #include <stdio.h>

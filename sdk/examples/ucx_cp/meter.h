@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Progress output: a bar on stderr if it is a terminal, and the closing line
- * with size, time and speed. */
+/* Progress output: a bar on stderr, if stderr is a terminal, and the elapsed
+ * time. */
 #ifndef UCX_CP_METER_H
 #define UCX_CP_METER_H
 
@@ -8,13 +8,15 @@
 #include <stdint.h>
 
 struct meter {
-    uint64_t total;
+    uint64_t total; /* Bytes to transfer */
+    /* Seconds of the monotonic clock: */
     double started;
-    double shown; /* when the bar was last drawn; 0 if never */
-    bool draw;
+    double shown; /* When the bar was last drawn; 0: never */
+    bool draw;    /* false: draw no bar */
 };
 
 void meter_begin(struct meter *meter, uint64_t total, bool quiet);
+/* Redraws the bar after `done` bytes. */
 void meter_show(struct meter *meter, uint64_t done);
 
 /* Erases the bar and returns the seconds since meter_begin. */

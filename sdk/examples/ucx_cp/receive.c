@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The receiver of ucx_cp: waits for one sender, checks its offer, keeps a
- * window of receives posted, stores chunks in order and compares checksums. */
+/* The receiver of ucx_cp: waits for one sender and checks its offer (wire.h),
+ * which describes the file. Keeps CP_WINDOW receives posted, stores the chunks
+ * in order, and compares the checksum with the sender's. */
 #include "hash.h"
 #include "link.h"
 #include "meter.h"
@@ -26,16 +27,18 @@ struct receiver {
     struct hash hash;
     struct store store;
     struct wire_offer offer;
-    struct link_op end_op; /* Posted from the start, because the sender may
-                            * abort at any time */
+    struct link_op end_op; /* Receives the offer, and then END. END is posted
+                            * before the first chunk, because the sender may
+                            * abort at any time. */
     char end_buffer[WIRE_MAX];
     char note_buffer[WIRE_MAX];
-    struct link_op note_op;
-    struct recv_slot slots[CP_WINDOW];
-    const char *name;
+    struct link_op note_op;            /* Sends a REPLY from note_buffer */
+    struct recv_slot slots[CP_WINDOW]; /* Chunk i uses slot i % CP_WINDOW */
+    const char *name;                  /* Name of the file to write */
 };
 
-/* Sends the result to the sender; text NULL or "" means success. */
+/* Sends REPLY `index` (wire.h) to the sender; text NULL or "" means success,
+ * other text is the reason of a failure. */
 static int send_reply(struct receiver *receiver, unsigned index,
                       const char *text)
 {
@@ -53,7 +56,7 @@ static int send_reply(struct receiver *receiver, unsigned index,
     return (receiver->note_op.status == UCS_OK) ? 0 : -1;
 }
 
-/* Reports a rejection here and to the sender. */
+/* Prints the reason of a rejection and sends it to the sender. Returns -1. */
 static int reject(struct receiver *receiver, const char *reason)
 {
     fprintf(stderr, "ucx_cp: rejected: %s\n", reason);
@@ -143,7 +146,7 @@ static void post_first(struct receiver *receiver)
 }
 
 /* Evaluates the received END. Returns the reason why the transfer has failed,
- * for example that of a sender that aborts; NULL: the sender has sent
+ * which may be the sender's reason to abort; NULL: the sender has sent
  * everything. */
 static const char *end_problem(struct receiver *receiver,
                                struct wire_note *note)
@@ -257,7 +260,8 @@ static int transfer(struct receiver *receiver, const struct cp_options *options)
     return ret;
 }
 
-/* Prints the port on stdout, for users and scripts. */
+/* Waits for a sender. Prints the port on stdout, for users and scripts. Returns
+ * the bootstrap socket, or -1. */
 static int meet_sender(const struct cp_options *options)
 {
     uint16_t port = options->port;

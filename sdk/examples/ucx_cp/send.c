@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The sender of ucx_cp: offers the file, keeps a window of chunks in flight,
- * ends with the checksum and waits for the receiver's result. */
+/* The sender of ucx_cp: offers the file to the receiver (wire.h), keeps up to
+ * CP_WINDOW chunks in flight, ends with the checksum and waits for the
+ * receiver's result. */
 #include "hash.h"
 #include "link.h"
 #include "meter.h"
@@ -34,11 +35,11 @@ struct sender {
     struct hash hash;
     int file;
     struct wire_offer offer;
-    struct note_slot message;
-    struct note_slot accept;  /* answer to the offer */
-    struct note_slot verdict; /* final result; arrives early if the receiver
-                               * rejects */
-    struct send_slot slots[CP_WINDOW];
+    struct note_slot message; /* The OFFER or END that is sent */
+    struct note_slot accept;  /* REPLY 0, the answer to the offer */
+    struct note_slot verdict; /* REPLY 1, the final result; arrives early if
+                               * the receiver rejects the transfer */
+    struct send_slot slots[CP_WINDOW]; /* Chunk i uses slot i % CP_WINDOW */
 };
 
 static int open_file(struct sender *sender, const struct cp_options *options)
@@ -95,7 +96,8 @@ static void post_replies(struct sender *sender)
               WIRE_MAX, wire_tag(WIRE_REPLY, 1));
 }
 
-/* Evaluates a received reply. A text in it is the reason of a rejection. */
+/* Evaluates a received reply. A text in the reply is the reason of a rejection,
+ * which is printed. Returns 0 if there is none, otherwise -1. */
 static int read_reply(const struct note_slot *slot)
 {
     struct wire_note note;
@@ -148,7 +150,8 @@ static int wait_sent(struct sender *sender, const struct link_op *op)
     return 0;
 }
 
-/* Reads exactly length bytes; a file that became shorter is an error. */
+/* Reads exactly length bytes. On an error, which includes a file that became
+ * shorter, returns -1 with the reason in end->text. */
 static int read_chunk(int file, char *buffer, size_t length, uint64_t offset,
                       struct wire_note *end)
 {
@@ -172,8 +175,9 @@ static int read_chunk(int file, char *buffer, size_t length, uint64_t offset,
     return 0;
 }
 
-/* Sends all chunks. Returns -1 if the peer is lost. A failed read returns 0
- * with a reason in end->text. */
+/* Sends all chunks. Returns -1 if sending fails or the receiver has rejected
+ * the transfer. If the file cannot be read, returns 0 with the reason in
+ * end->text, which send_end() sends to the receiver. */
 static int send_chunks(struct sender *sender, struct wire_note *end)
 {
     uint64_t offset = 0, index = 0;
@@ -225,7 +229,8 @@ static int send_end(struct sender *sender, struct wire_note *end)
 {
     int i;
 
-    /* After a failed read the chunks in flight need not complete. */
+    /* Wait for the chunks in flight, but not after a failed read: then the
+     * receiver does not need them. */
     for (i = 0; (i < CP_WINDOW) && (end->text[0] == '\0'); ++i) {
         if (wait_sent(sender, &sender->slots[i].op) != 0) {
             return -1;

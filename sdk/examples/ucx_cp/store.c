@@ -36,9 +36,9 @@ static bool exists(const struct store *store, const char *name)
     return fstatat(store->dir, name, &stat, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* Reserves space, so that a full disk is an error before the data is
- * transferred. If the file system cannot reserve space, continue without a
- * reservation. */
+/* Reserves space for the file, so that a full disk is found before the data is
+ * transferred. Succeeds without a reservation if the file system cannot reserve
+ * space. */
 static int reserve(struct store *store, uint64_t size)
 {
     if ((size == 0) || (fallocate(store->file, 0, 0, size) == 0) ||

@@ -9,18 +9,22 @@
 #include <stdint.h>
 
 struct store {
-    int dir;
-    int file;
-    char temporary[64]; /* "" if there is no temporary file */
-    char reason[300];   /* why the last call failed */
+    int dir;            /* Descriptor of the directory; -1: not open */
+    int file;           /* Descriptor of the temporary file; -1: not open */
+    char temporary[64]; /* Its name; "" if there is no temporary file */
+    char reason[300];   /* Why the last call has failed */
 };
 
-/* Each returns 0, or -1 with the reason in store->reason. */
+/* The following functions return 0, or -1 with the reason in store->reason. */
 int store_open_dir(struct store *store, const char *path);
+/* Creates the temporary file and reserves `size` bytes for it. Fails if a file
+ * `name` exists and `replace` is false. */
 int store_begin(struct store *store, const char *name, uint64_t size,
                 bool replace);
 int store_write(struct store *store, const void *data, size_t length,
                 uint64_t offset);
+/* Sets the permissions `mode`, less the umask, and renames the temporary file
+ * to `name`. With `sync`, the file is on the disk when this returns. */
 int store_commit(struct store *store, const char *name, uint32_t mode,
                  bool replace, bool sync);
 

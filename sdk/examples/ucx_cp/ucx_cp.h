@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The two functions of ucx_cp and their options. */
+/* The two commands of the program ucx_cp, which copies a file from a sender to
+ * a receiver, and their options. */
 #ifndef UCX_CP_H
 #define UCX_CP_H
 
@@ -11,13 +12,13 @@ struct cp_options {
     const char *host;   /* send: the receiver; receive: where to listen */
     const char *output; /* receive: the name to store under, or NULL */
     uint16_t port;
-    uint32_t chunk;
-    bool replace;
-    bool sync;
-    bool quiet;
+    uint32_t chunk; /* send: bytes of a chunk, which is one message */
+    bool replace;   /* receive: replace an existing file */
+    bool sync;      /* receive: write the file to the disk before the end */
+    bool quiet;     /* no progress bar */
 };
 
-enum { CP_WINDOW = 8 }; /* chunks in flight on either side */
+enum { CP_WINDOW = 8 }; /* Number of chunks in flight, on either side */
 
 /* Each returns 0, or -1 after printing an error to stderr. */
 int cp_send(const struct cp_options *options);

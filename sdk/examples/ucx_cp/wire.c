@@ -6,10 +6,10 @@
 #include <endian.h>
 #include <string.h>
 
-/* Offsets of the fields:
+/* Offsets of the fields; "note" is a REPLY or END:
  *   OFFER  magic 0 | size 8 | chunk 16 | mode 20 | name 24
  *   note   magic 0 | hash 8 | text 16
- * Name and text run to the end of the message, without a NUL. */
+ * Name and text end with the message, without a NUL. */
 enum {
     AT_SIZE  = 8,
     AT_CHUNK = 16,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages of ucx_cp, and the checks of those from the peer: no field is used
- * before wire_* has checked it.
+ * Messages of ucx_cp. The functions wire_get_* check all fields of a message
+ * from the peer before they return them.
  *
  *   sender                                  receiver
  *   OFFER  size, chunk, mode, name      ->
@@ -11,8 +11,9 @@
  *                                       <-  REPLY 1  stored; or, at any time,
  *                                                    the reason of a rejection
  *
- * The top byte of a tag is the kind, the rest is the chunk's number. Integers
- * are little-endian.
+ * Each message has a tag: its top byte is the kind of the message (enum
+ * wire_kind), the rest is the number that follows the kind in the picture, or
+ * 0. Integers are little-endian.
  */
 #ifndef UCX_CP_WIRE_H
 #define UCX_CP_WIRE_H
@@ -28,23 +29,24 @@ enum wire_kind {
 };
 
 enum {
+    /* Bytes */
     WIRE_NAME_MAX  = 255,
     WIRE_TEXT_MAX  = 400,
     WIRE_CHUNK_MIN = 4 * 1024,
     WIRE_CHUNK_MAX = 16 * 1024 * 1024,
-    WIRE_MAX       = 512, /* the longest message that is not DATA */
+    WIRE_MAX       = 512, /* The longest message that is not DATA */
 };
 
 struct wire_offer {
-    uint64_t size;
-    uint32_t chunk;
-    uint32_t mode; /* permission bits only */
+    uint64_t size;  /* Bytes of the file */
+    uint32_t chunk; /* Bytes of a chunk; the last one may be shorter */
+    uint32_t mode;  /* Permission bits of the file only */
     char name[WIRE_NAME_MAX + 1];
 };
 
 /* REPLY and END: a non-empty text is the reason of a failure. */
 struct wire_note {
-    uint64_t hash;
+    uint64_t hash; /* Checksum of the data so far (hash.h) */
     char text[WIRE_TEXT_MAX + 1];
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The endpoint, which sends. A send accepts the whole message, or returns
- * UCS_ERR_NO_RESOURCE and accepts nothing; then the sender queues a request
- * with pending_add and is called from progress. Nothing here blocks. */
+ * UCS_ERR_NO_RESOURCE and accepts nothing; then the user queues a request with
+ * pending_add, which progress calls when there is space. Nothing here
+ * blocks. */
 #include "template.h"
 
 #include <stdlib.h>
@@ -33,7 +34,8 @@ static void ep_destroy(uct_ep_h ep)
     free(ep);
 }
 
-/* Returns a message of at most `length` bytes; NULL if the queue is full. */
+/* Returns a message with space for `length` bytes; NULL if the queue is full or
+ * there is no memory. */
 static template_message_t *new_message(template_iface_t *iface, uint8_t id,
                                        size_t length)
 {
@@ -75,7 +77,8 @@ static ucs_status_t am_short(uct_ep_h ep, uint8_t id, uint64_t header,
     return UCS_OK;
 }
 
-/* am_short_iov does not use `count` and `stride` of the entries. */
+/* Returns the length of a message of am_short_iov, which ignores `count` and
+ * `stride` of the entries. */
 static size_t iov_length(const uct_iov_t *iov, size_t iovcnt)
 {
     size_t i, length = 0;
@@ -148,8 +151,8 @@ static ucs_status_t pending_add(uct_ep_h ep, uct_pending_req_t *request,
     return UCS_OK;
 }
 
-/* All endpoints of an interface share the queue: requests of other endpoints
- * stay in it. */
+/* Removes the requests of this endpoint from the pending queue, which all
+ * endpoints of the interface share. */
 static void pending_purge(uct_ep_h ep, uct_pending_purge_callback_t callback,
                           void *arg)
 {

@@ -9,7 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MESSAGES_A_ROUND = 16 }; /* progress does a bounded amount of work */
+/* Messages that one call of progress delivers, so that the call is short. */
+enum { MESSAGES_A_ROUND = 16 };
 
 static const ucx_config_field_t fields[] = {
     {
@@ -127,7 +128,8 @@ static ucs_status_t get_address(uct_iface_h iface, uct_iface_addr_t *address)
     return UCS_OK;
 }
 
-/* The addresses come from a peer: check the lengths before reading. */
+/* The address comes from a peer and may be wrong: check its length before
+ * reading it. Only this interface itself is reachable. */
 int template_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args)
 {
     return (args->iface_addr != NULL) &&

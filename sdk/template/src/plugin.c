@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The entry point: describes the plugin. It opens nothing, starts nothing and
- * prints nothing; the core opens domains and interfaces later, through the
- * tables. */
+/* The entry point, which returns a description of the plugin. It must not open,
+ * start or print anything; the core opens domains and interfaces later, through
+ * the tables. */
 #include "template.h"
 
 static const ucx_transport_t *const transports[] = {&template_transport};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Declarations shared by the files of this plugin. Its structures begin with
- * the core's heads (uct_md, uct_iface, uct_ep). */
+/* Declarations shared by the files of the template plugin, whose interface
+ * sends messages to itself. The structures of an interface and of an endpoint
+ * begin with the structures that the core uses (uct_iface, uct_ep). */
 #ifndef TEMPLATE_H
 #define TEMPLATE_H
 
@@ -10,33 +11,34 @@
 
 #define TEMPLATE_NAME "template"
 
-/* The log macros use a local variable of this name. There is no global one,
- * because several cores may load this plugin into one process (rule 23 of
- * sdk/ABI.md). */
+/* The log macros use a local variable `host`, the services of the core. A
+ * global variable is not possible, because several copies of the core may load
+ * this plugin into one process (rule 23 of sdk/ABI.md). */
 #define UCX_LOG_HOST host
 #include <ucx/log.h>
 
 /* Options of an interface: UCX_TEMPLATE_QUEUE. */
 typedef struct template_config {
-    unsigned queue;
+    unsigned queue; /* Maximum number of messages in flight */
 } template_config_t;
 
 /* A message in flight. */
 typedef struct template_message {
     struct template_message *next;
-    unsigned length;
+    unsigned length; /* Bytes of `data` */
     uint8_t id;
     char data[] __attribute__((aligned(8)));
 } template_message_t;
 
 typedef struct template_iface {
-    uct_iface_t super; /* first member: the core's head */
+    uct_iface_t super; /* Must be the first member */
     const ucx_host_t *host;
-    uint64_t id;     /* our address */
-    unsigned queued; /* messages in flight */
-    unsigned limit;  /* their maximum */
-    template_message_t *head, **tail;
-    ucx_pending_queue_t pending; /* requests that wait for space in the queue */
+    uint64_t id;     /* The address of this interface */
+    unsigned queued; /* Number of messages in the queue, sent and not
+                      * received */
+    unsigned limit;  /* Maximum of `queued` */
+    template_message_t *head, **tail; /* The queue of messages */
+    ucx_pending_queue_t pending; /* Requests that wait for space in the queue */
 } template_iface_t;
 
 typedef struct template_ep {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reports of the caller's mistakes, counts of its calls, and injected
- * errors. */
+/* Reports mistakes of the caller, the program that uses the emulated driver;
+ * counts its calls; injects errors. */
 #include "emu.h"
 
 #include <errno.h>
@@ -14,10 +14,12 @@
 
 enum { MAX_FAULTS = 16, FIRST_BUS = 0x10 };
 
+/* An error to inject; see emulated_fail(). */
 typedef struct {
-    char name[64];
-    unsigned left; /* calls until the error; 0: returned, or is_every */
-    int is_every;
+    char name[64]; /* Function, or "engine" */
+    unsigned left; /* Number of calls until the error is returned; 0: it was
+                    * returned, or `is_every` */
+    int is_every;  /* Every call returns the error */
     int code;
 } fault_t;
 
@@ -104,7 +106,8 @@ EMU_API void emulated_fail(const char *name, unsigned n, int code)
     pthread_mutex_unlock(&faults_lock);
 }
 
-/* EMULATED_FAIL: a comma-separated list of NAME:N:CODE. */
+/* Injects the errors in the environment variable EMULATED_FAIL, a
+ * comma-separated list of NAME:N:CODE; see emulated_fail(). */
 static void read_faults(void)
 {
     const char *value = getenv("EMULATED_FAIL");
@@ -212,8 +215,8 @@ EMU_API void emulated_forgive(void)
     atomic_store(&mistakes, 0);
 }
 
-/* EMULATED_COUNTS: at exit the process writes a file with the numbers of its
- * calls to this folder. */
+/* Writes a file with the number of calls of each function to the folder that
+ * the environment variable EMULATED_COUNTS names. */
 static void write_counts(void)
 {
     const char *folder = getenv("EMULATED_COUNTS");
@@ -240,8 +243,9 @@ static void write_counts(void)
     fclose(file);
 }
 
-/* At the end of the process, or when the library is unloaded: stops the
- * engines, reports leaks and writes the counts. */
+/* Called at the end of the process, or when the library is unloaded: stops the
+ * engines, reports leaks and writes the counts. A process with mistakes ends
+ * here, with a failure status. */
 static void __attribute__((destructor)) finish(void)
 {
     if ((call_counts == NULL) || (atomic_load(&owner) != getpid())) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Streams, events and the engines: threads that execute the operations of all
- * streams. The operations of one stream are executed in order, each not before
- * its time `due`.
+ * Streams, events, and the engines: threads of the emulation that execute the
+ * operations of all streams. The operations of one stream are executed in
+ * order, each not before its time `due`.
  */
 #include "emu.h"
 
@@ -15,19 +15,19 @@
 
 enum { NUM_ENGINES = 2, MAX_DELAY = 10 * 1000 * 1000 };
 
-/* Signalled when an operation was added, has ended or may start */
+/* Signalled when an operation was added, has ended, or may start. */
 static pthread_cond_t changed;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_t threads[NUM_ENGINES];
 static unsigned num_threads;
 static int is_stopping;
-static int is_held;
-static uint64_t delay; /* Nanoseconds */
-static uint64_t last_order;
+static int is_held;         /* emulated_hold() is in effect */
+static uint64_t delay;      /* Nanoseconds until an issued copy starts */
+static uint64_t last_order; /* emu_op_t.order of the last operation */
 
 emu_context_t *emu_contexts;
 
-static int lost[EMU_MAX_DEVICES]; /* Error of each lost device */
+static int lost[EMU_MAX_DEVICES]; /* Error of a lost device; 0: not lost */
 
 static uint64_t now(void)
 {
@@ -82,6 +82,7 @@ static uint64_t read_word(const void *at, unsigned size)
                __atomic_load_n((const uint64_t *)at, __ATOMIC_ACQUIRE);
 }
 
+/* Returns whether the condition of an operation WAIT is true. */
 static int is_met(const emu_op_t *op)
 {
     uint64_t value = read_word(op->to.at, op->size);
@@ -94,7 +95,8 @@ static int is_met(const emu_op_t *op)
                (int64_t)(value - op->value) >= 0;
 }
 
-/* Executes an operation. The lock is not held, because a copy may take long. */
+/* Executes an operation that accesses memory. Called without the lock, because
+ * a copy may take long. */
 static void carry_out(emu_op_t *op)
 {
     switch (op->kind) {
@@ -118,12 +120,12 @@ static void carry_out(emu_op_t *op)
     }
 }
 
+/* Removes the operations of a stream without executing them. */
 static void drop_all(emu_stream_t *stream)
 {
     emu_op_t *op;
 
-    /* the first operation may be running: the engine that runs it releases
-     * it */
+    /* Keep the first operation if an engine executes it: end() removes it */
     while ((op = stream->is_running ? stream->head->next : stream->head) !=
            NULL) {
         if (stream->is_running) {
@@ -170,6 +172,8 @@ EMU_API void emulated_lose(int device, int code)
     pthread_mutex_unlock(&emu_lock);
 }
 
+/* Removes the first operation, which was executed. `fault`: error with which
+ * its context fails; 0: none. */
 static void end(emu_stream_t *stream, int fault)
 {
     emu_op_t *op = stream->head;
@@ -193,8 +197,9 @@ static void end(emu_stream_t *stream, int fault)
 
 /* --------------------------------------------------------------- engines -- */
 
-/* Returns whether the first operation of a stream must wait: blocking streams
- * of CUDA and the default stream wait for earlier operations of each other. */
+/* Returns whether the first operation of a stream must wait for another stream:
+ * as in CUDA, the default stream and the blocking streams of a context wait for
+ * earlier operations of each other. */
 static int is_behind_default(const emu_stream_t *stream)
 {
     const emu_context_t *context = stream->context;
@@ -214,6 +219,8 @@ static int is_behind_default(const emu_stream_t *stream)
     return 0;
 }
 
+/* Returns whether the first operation of a stream can be executed at `time`. If
+ * not, reduces *next to the time at which to try again. */
 static int is_ready(const emu_stream_t *stream, uint64_t time, uint64_t *next)
 {
     const emu_op_t *op = stream->head;
@@ -229,7 +236,8 @@ static int is_ready(const emu_stream_t *stream, uint64_t time, uint64_t *next)
         return op->event->reached >= op->value;
     }
     if ((op->kind == EMU_OP_WAIT) && !is_met(op)) {
-        /* a write of the processor wakes no engine: poll */
+        /* Try again after 20 us: the processor may write the value without a
+         * call that wakes the engine */
         *next = (time + 20000 < *next) ? time + 20000 : *next;
         return 0;
     }
@@ -436,7 +444,7 @@ void emu_device_wait(int device)
     while (context != NULL) {
         if ((context->device == device) && is_context_busy(context)) {
             pthread_cond_wait(&changed, &emu_lock);
-            /* start again: the list may have changed during the wait */
+            /* Start again: the list may have changed during the wait */
             context = emu_contexts;
         } else {
             context = context->next;

@@ -13,9 +13,9 @@
 
 #include "../emulated.h"
 
-/* The most recently released ranges. A copy to or from one of them is a
- * mistake, although the addresses are not known to the device and would count
- * as pageable memory. */
+/* The most recently released ranges. A copy to or from one of them is reported
+ * as a mistake. Without this list, the driver would find no range for such
+ * an address and treat it as pageable host memory. */
 enum { NUM_RELEASED = 256 };
 
 static struct {
@@ -136,7 +136,7 @@ void *emu_reserve(size_t length, size_t alignment)
     return aligned;
 }
 
-/* Addresses that are used again no longer count as released. */
+/* Removes these addresses from `released`, because they are used again. */
 static void forget_released(uintptr_t start, size_t length)
 {
     unsigned i;
@@ -218,8 +218,8 @@ int emu_ranges_overlap(uintptr_t start, size_t length)
     return 0;
 }
 
-/* Returns whether this is mapped pageable memory; reports a mistake if it is
- * not mapped, or is released device memory. */
+/* Returns whether this is pageable host memory that is mapped. Otherwise, or if
+ * it was memory of the device that is released, reports a mistake. */
 static int is_pageable(uintptr_t address, size_t length)
 {
     size_t page     = emu_page_size();
@@ -253,7 +253,8 @@ int emu_place_find(uintptr_t address, size_t length, emu_place_t *place)
     }
     if (length > range->length - (address - range->start)) {
         if (range->flags & EMU_RANGE_REGISTERED) {
-            place->range = NULL; /* only a part of the memory is registered */
+            place->range = NULL; /* Treat the memory as pageable, because only a
+                                  * part of it is registered */
             return is_pageable(address, length);
         }
         emu_mistake("a copy of %zu bytes at %#lx reaches over the end of an"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The exports of the emulated libcuda.so.1. No include guard: the file is
- * included with different definitions of FACE_CALL(name, parameters).
- * CUDA_VERSION is defined if it is included together with a toolkit's header;
- * older toolkits lack some calls.
+ * The functions that the emulated libcuda.so.1 exports. No include guard: the
+ * file is included with different definitions of FACE_CALL(name, parameters).
+ * CUDA_VERSION is defined if the file is included after a header of the CUDA
+ * toolkit; older toolkits lack some of the functions.
  */
 FACE_CALL(cuInit, (unsigned))
 FACE_CALL(cuDriverGetVersion, (int *))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Contexts: primary contexts, contexts of the program, and each thread's
- * context stack. The structure of a destroyed context is kept, so that a later
- * use of its handle is recognized.
+ * Contexts: primary contexts, contexts that the program creates, and the
+ * context stack of each thread. The structure of a destroyed context is not
+ * reused, so that a later use of its handle is recognized as an error.
  */
 #include "face.h"
 
@@ -102,8 +102,8 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device)
     LEAVE(CUDA_SUCCESS);
 }
 
-/* The number of references is kept: a new context is created at the next use of
- * the handle. */
+/* Destroys the primary context and all its resources. Its handle and its number
+ * of references stay valid, for a new context. */
 CUresult cuDevicePrimaryCtxReset_v2(CUdevice device)
 {
     unsigned refs;

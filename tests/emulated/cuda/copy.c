@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Copies. As in the driver's manual, a call that copies between pinned and
- * device memory returns before the copy is done. A call that copies to pageable
- * memory waits for the copy. A call that copies from pageable memory waits if
- * there are more bytes than fit into a buffer; fewer bytes it copies to the
- * buffer first.
+ * Copies. As in the manual of the driver, an asynchronous call that copies
+ * between pinned and device memory returns before the copy is done. A call that
+ * copies to pageable memory waits for the copy. A call that copies from
+ * pageable memory copies up to MOST_STAGED bytes to a buffer and returns; with
+ * more bytes it waits for the copy.
  */
 #include "face.h"
 
@@ -63,8 +63,9 @@ CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t length,
     LEAVE(result);
 }
 
-/* Returns whether the arguments that all copies of a batch share are valid:
- * exactly one set of attributes, which applies from the first copy on. */
+/* Returns whether the arguments for all copies of a batch are valid. The
+ * emulation supports one set of attributes only, which applies to all
+ * copies. */
 static int is_batch(size_t count, const CUmemcpyAttributes *attributes,
                     const size_t *indices, size_t num_attributes,
                     CUstream handle)
@@ -75,8 +76,8 @@ static int is_batch(size_t count, const CUmemcpyAttributes *attributes,
            (attributes->flags == 0) && (handle != NULL);
 }
 
-/* Checks the memory of one copy of a batch; reports a mistake if it is
- * unknown. */
+/* Returns whether the memory of one copy of a batch is valid; otherwise reports
+ * a mistake. */
 static int is_valid(CUdeviceptr to, CUdeviceptr from, size_t length)
 {
     emu_op_t *op = emu_op_new(EMU_OP_COPY, 0);
@@ -90,8 +91,9 @@ static int is_valid(CUdeviceptr to, CUdeviceptr from, size_t length)
     return result;
 }
 
-/* The copies of a batch have no order among each other: they are executed from
- * the last to the first. If one copy is invalid, none is executed. */
+/* The copies of a batch have no order. Executes them from the last to the
+ * first, so that programs which rely on an order fail. If one copy is invalid,
+ * none is executed. */
 CUresult cuMemcpyBatchAsync(CUdeviceptr *to, CUdeviceptr *from, size_t *lengths,
                             size_t count, CUmemcpyAttributes *attributes,
                             size_t *indices, size_t num_attributes,

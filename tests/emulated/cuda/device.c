@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The driver: its start, its devices, and its names of errors. */
+/* The driver: its initialization, its devices, and its names of errors. */
 #include "face.h"
 
 #include <stdlib.h>

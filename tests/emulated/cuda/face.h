@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shared by the files of the emulated libcuda.so.1. Each call begins with
- * ENTER, which counts the call, returns an injected error, and takes the lock.
+ * Declarations shared by the files of the emulated libcuda.so.1. Each function
+ * that it exports (a "call") begins with ENTER, which counts the call, returns
+ * an injected error, and takes the lock emu_lock. It ends with LEAVE.
  */
 #ifndef FACE_H
 #define FACE_H
@@ -22,16 +23,16 @@ enum face_call {
 
 enum { MAX_DEVICES = EMU_MAX_DEVICES, MAX_CONTEXTS = 64 };
 
-/* Checks that are made before the lock is taken. `needs_init`: cuInit() must
- * have been called successfully. */
+/* Not defined, and not used. */
 CUresult face_enter(enum face_call call, int needs_init);
 
-/* What a call requires. ANY: only that the driver is initialized. */
+/* What a call requires. ANY: the driver is initialized. CONTEXT: in addition,
+ * the thread has a current context that has not failed. */
 enum { ANY, CONTEXT };
 
-/* Starts a call: takes the lock, or returns an error. CONTEXT: the thread must
- * have a current context that has not failed. */
+/* Starts a call: takes the lock, or returns an error. */
 CUresult face_begin(enum face_call call, int need);
+/* Ends a call: releases the lock and returns `result`. */
 CUresult face_end(CUresult result);
 
 #define ENTER(_name, _need) \
@@ -45,8 +46,8 @@ CUresult face_end(CUresult result);
 #define LEAVE(_result) return face_end(_result)
 
 int face_num_devices(void);
-/* Returns nonzero if no context can be created: in exclusive mode another
- * process is assumed to use the device. */
+/* Returns whether the device is in an exclusive mode. Then no context can be
+ * created, as if another process used the device. */
 int face_is_exclusive(void);
 
 /* Returns the calling thread's current context, or NULL. The lock must be
@@ -54,30 +55,33 @@ int face_is_exclusive(void);
 emu_context_t *face_current(void);
 /* Finds a context by the user's handle; NULL: it does not exist. */
 emu_context_t *face_context(CUcontext handle);
+/* Returns the primary context of the device; NULL: it does not exist. */
 emu_context_t *face_primary(int device);
 
 /* Finds a stream of the current context by the user's handle. A stream of
  * another context is a mistake and an error. */
 CUresult face_stream(CUstream handle, emu_stream_t **stream_p);
 
-/* Allocates pages and addresses of a device, within the device's memory
- * limit. */
+/* Allocates new pages and addresses for a range like `model`, within the memory
+ * limit of the device. */
 CUresult face_allocate(const emu_range_t *model, emu_range_t **range_p);
-/* Adds `length` to the bytes in use of a device, within its memory limit. */
+/* Adds `length` to the bytes that a device has allocated. Fails if they would
+ * exceed its memory limit, EMULATED_MEMORY. */
 CUresult face_account(int device, size_t length);
 void face_unaccount(int device, size_t length);
 
 /* Releases the addresses and pages of a range. */
 void face_release(emu_range_t *range);
 
-/* Each function reports the resources of its file that were not released. */
+/* Report the resources of vmm.c, pool.c and stream.c that were not released. */
 void face_vmm_report(void);
 void face_pool_report(void);
 void face_stream_report(void);
-/* Releases the allocations of a context. */
+/* Release the allocations and the events of a context. */
 void face_memory_of_context(emu_context_t *context);
 void face_events_of_context(emu_context_t *context);
 
+/* Returns the handle of the pool of a range, or 0. */
 unsigned long long face_pool_handle(const emu_range_t *range);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory of other processes: legacy handles, and pointers of pools. A handle
- * contains the process id of the owner and the owner's descriptor of the memfd
- * with the pages.
+ * Memory of other processes: legacy handles (cuIpc*), and the functions that
+ * pointers of pools use; and dmabufs. A handle contains the process id of the
+ * owner and the owner's descriptor of the memfd with the pages.
  */
 #include "face.h"
 #include "ipc.h"
@@ -54,7 +54,7 @@ CUresult face_wire_open(const face_wire_t *wire, unsigned flags,
     if (fd < 0) {
         return CUDA_ERROR_INVALID_VALUE;
     }
-    /* the descriptor number may refer to another file meanwhile */
+    /* The owner may have closed the descriptor and reused its number */
     if ((fstat(fd, &file) != 0) || (file.st_ino != wire->inode)) {
         close(fd);
         return CUDA_ERROR_INVALID_VALUE;
@@ -98,7 +98,9 @@ CUresult cuIpcGetMemHandle(CUipcMemHandle *handle, CUdeviceptr address)
     LEAVE(CUDA_SUCCESS);
 }
 
-/* Memory that is open already is returned at the same address. */
+/* Returns the range of this memory if the current context has opened it
+ * already, or NULL. As in the driver, a second open returns the same
+ * address. */
 static emu_range_t *find_opened(const face_wire_t *wire)
 {
     emu_range_t *range;
@@ -159,9 +161,9 @@ CUresult cuIpcCloseMemHandle(CUdeviceptr address)
 
 /* --------------------------------------------------------------- dmabuf -- */
 
-/* Returns a new open file of the pages. The file's position is the start of the
- * exported range; dup() would not do, because both descriptors would share one
- * position. */
+/* Returns a descriptor of the pages whose file position is the start of the
+ * exported range: that is how the tests find the range. The file is opened
+ * again, because descriptors from dup() would share one position. */
 static int dmabuf_of(const emu_range_t *range, CUdeviceptr address)
 {
     off_t start = (off_t)(range->offset + (address - range->start));

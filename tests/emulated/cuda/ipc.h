@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The description of memory that is sent to another process. */
+/* The contents of a handle of memory that is sent to another process. */
 #ifndef FACE_IPC_H
 #define FACE_IPC_H
 
@@ -7,18 +7,18 @@
 
 typedef struct face_wire {
     uint32_t magic;
-    int32_t pid;
-    int32_t fd;
+    int32_t pid; /* The process that owns the memory */
+    int32_t fd;  /* Descriptor, in that process, of the memfd with the pages */
     int32_t device;
-    uint64_t inode;
+    uint64_t inode; /* Inode number of the memfd: `fd` may be reused */
     uint64_t length;
-    uint64_t id;
+    uint64_t id; /* emu_range_t.id in that process */
 } face_wire_t;
 
 void face_wire_fill(face_wire_t *wire, const emu_range_t *range);
 
-/* Opens memory of another process. CUDA_ERROR_INVALID_VALUE: the memory no
- * longer exists. */
+/* Opens memory of another process, as a range with these flags.
+ * CUDA_ERROR_INVALID_VALUE: the memory does not exist any more. */
 CUresult face_wire_open(const face_wire_t *wire, unsigned flags,
                         emu_range_t **range_p);
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-static size_t used[MAX_DEVICES];
+static size_t used[MAX_DEVICES]; /* Bytes that each device has allocated */
 
 CUresult face_account(int device, size_t length)
 {
@@ -27,8 +27,7 @@ void face_unaccount(int device, size_t length)
     used[device] -= emu_round(length, emu_page_size());
 }
 
-/* Maps the pages of `model`, or new ones, at addresses without access
- * rights. */
+/* See face.h. The addresses have no access rights. */
 CUresult face_allocate(const emu_range_t *model, emu_range_t **range_p)
 {
     emu_range_t range = *model;
@@ -75,8 +74,8 @@ void face_memory_of_context(emu_context_t *context)
     }
 }
 
-/* Returns the allocation that begins at the address. If there is none, reports
- * a mistake and returns NULL. */
+/* Returns the range that begins at the address. If there is none, reports a
+ * mistake of the function `call` and returns NULL. */
 static emu_range_t *find_start(uintptr_t address, const char *call)
 {
     emu_range_t *range = emu_range_find(address);
@@ -110,7 +109,8 @@ CUresult cuMemAlloc_v2(CUdeviceptr *address, size_t length)
     LEAVE(result);
 }
 
-/* Waits for the whole device, as the driver does. */
+/* Waits for all operations of the device before it frees the memory, as the
+ * driver does. */
 CUresult cuMemFree_v2(CUdeviceptr address)
 {
     emu_range_t *range;

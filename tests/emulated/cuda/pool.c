@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Pools: memory that is allocated and released in the order of a stream. The
- * default pool of a device cannot be exported.
+ * Memory pools (cuMemPool*, cuMemAllocAsync): a pool frees memory when a stream
+ * has reached the free operation. The default pool of a device cannot be
+ * exported to other processes.
  */
 #include "face.h"
 #include "ipc.h"
@@ -16,8 +17,8 @@
 typedef struct pool {
     struct pool *next;
     int device;
-    int exports_fd;
-    int is_imported;
+    int exports_fd;  /* Can be exported as a descriptor */
+    int is_imported; /* A pool of another process */
     int is_default;
 } pool_t;
 
@@ -199,8 +200,8 @@ CUresult cuMemFreeAsync(CUdeviceptr address, CUstream handle)
 
 /* ----------------------------------------------------- between processes -- */
 
-/* Returns a descriptor that represents the pool. The size of its file encodes
- * the device. */
+/* Returns a descriptor that represents the pool: a memfd whose size in bytes is
+ * the number of the device plus one. */
 CUresult cuMemPoolExportToShareableHandle(void *fd, CUmemoryPool handle,
                                           CUmemAllocationHandleType type,
                                           unsigned long long flags)

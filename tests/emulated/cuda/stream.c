@@ -8,8 +8,8 @@
 
 enum { MAX_EVENTS = 4096 };
 
-/* All existing events. Handles are looked up in this table before they are
- * used. */
+/* All existing events. A handle is searched in this table before it is used, to
+ * recognize invalid handles. */
 static emu_event_t *events[MAX_EVENTS];
 
 CUresult face_stream(CUstream handle, emu_stream_t **stream_p)
@@ -19,7 +19,8 @@ CUresult face_stream(CUstream handle, emu_stream_t **stream_p)
     emu_stream_t *stream;
 
     if ((handle == NULL) || (handle == CU_STREAM_PER_THREAD)) {
-        *stream_p = &current->dflt; /* no separate stream for each thread */
+        *stream_p = &current->dflt; /* The emulation has no separate default
+                                     * stream for each thread */
         return CUDA_SUCCESS;
     }
     for (context = emu_contexts; context != NULL; context = context->next) {
@@ -40,7 +41,7 @@ CUresult face_stream(CUstream handle, emu_stream_t **stream_p)
     return CUDA_ERROR_INVALID_HANDLE;
 }
 
-/* ENTER, and a lookup of the stream. */
+/* Starts a call by ENTER, and finds the stream of a handle. */
 #define ENTER_STREAM(_name, _handle, _stream) \
     ENTER(_name, CONTEXT); \
     do { \
@@ -66,7 +67,7 @@ CUresult cuStreamCreate(CUstream *handle, unsigned flags)
     LEAVE(CUDA_SUCCESS);
 }
 
-/* The stream's operations continue; this call waits for them. */
+/* Waits for the operations of the stream and then destroys it. */
 CUresult cuStreamDestroy_v2(CUstream handle)
 {
     emu_context_t *context;

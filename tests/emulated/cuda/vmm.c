@@ -20,15 +20,16 @@ typedef struct space {
     size_t length;
 } space_t;
 
-/* Physical memory. It exists until its handle is released and it is mapped
- * nowhere. */
+/* A handle of physical memory. Mappings of the memory hold references to
+ * `pages`, so that the memory exists until the handle is released and all
+ * mappings are removed. */
 typedef struct handle {
     struct handle *next;
     emu_pages_t *pages;
     size_t length;
-    unsigned refs; /* References of the user */
-    int exports_fd;
-    int is_imported;
+    unsigned refs;   /* References of the user */
+    int exports_fd;  /* Can be exported as a descriptor */
+    int is_imported; /* Memory of another process */
 } handle_t;
 
 static space_t *spaces;
@@ -205,7 +206,8 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *value,
             LEAVE(CUDA_SUCCESS);
         }
     }
-    /* the handle was released: only the mapping still keeps the memory */
+    /* The handle was released, and the memory exists only because it is mapped:
+     * create a new handle */
     emu_pages_hold(range->pages);
     if (range->pages->device >= 0) {
         (void)face_account(range->pages->device, range->pages->length);
@@ -321,7 +323,8 @@ CUresult cuMemExportToShareableHandle(void *fd,
     LEAVE(CUDA_SUCCESS);
 }
 
-/* The caller still owns the descriptor `fd`. */
+/* Uses a duplicate of the descriptor `fd`, which the caller still has to
+ * close. */
 CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *value,
                                         void *fd,
                                         CUmemAllocationHandleType type)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The exports of the emulated libamdhip64.so.5 that return a hipError_t. No
- * include guard: the file is included with different definitions of
- * FACE_CALL(name, parameters).
+ * The functions that the emulated libamdhip64.so.5 exports and that return a
+ * hipError_t. No include guard: the file is included with different definitions
+ * of FACE_CALL(name, parameters).
  */
 FACE_CALL(hipDeviceGetAttribute, (int *, hipDeviceAttribute_t, int))
 FACE_CALL(hipDeviceReset, (void))

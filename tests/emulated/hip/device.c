@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The runtime: its start, its devices, the last error of a thread. */
+/* The runtime: its start, its devices, and the last error of each thread. */
 #include "face.h"
 
 #include <stdatomic.h>
@@ -22,12 +22,13 @@ static atomic_int is_started;
 static int num_devices;
 static unsigned long version;
 
-/* One context for each device; an id of 0 means that this process has not used
- * the device. */
+/* One context for each device. It is created when the process first uses the
+ * device; until then its id is 0. */
 static emu_context_t contexts[EMU_MAX_DEVICES];
 
-/* The register that a program must write after it has written device memory by
- * the processor, so that the writes become visible. */
+/* HDP flush register of each device: a program must write to it after the
+ * processor has written to device memory, so that the writes become visible.
+ * The emulation ignores the values. */
 static uint32_t flush_registers[EMU_MAX_DEVICES];
 
 static _Thread_local int current;
@@ -66,7 +67,8 @@ emu_context_t *face_current(void)
     return context;
 }
 
-/* ------------------------------------------------------------------ calls -- */
+/* ------------------------------------------------------------------ calls
+ * -- */
 
 static hipError_t failed(hipError_t result)
 {
@@ -136,7 +138,8 @@ hipError_t hipInit(unsigned flags)
     LEAVE((flags == 0) ? hipSuccess : hipErrorInvalidValue);
 }
 
-/* ---------------------------------------------------------------- devices -- */
+/* ---------------------------------------------------------------- devices
+ * -- */
 
 hipError_t hipGetDeviceCount(int *count)
 {
@@ -228,7 +231,8 @@ hsa_status_t hsa_system_get_info(hsa_system_info_t info, void *value)
     return HSA_STATUS_SUCCESS;
 }
 
-/* ------------------------------------------------------------------ leaks -- */
+/* ------------------------------------------------------------------ leaks
+ * -- */
 
 static int is_failed(const emu_range_t *range)
 {
@@ -237,7 +241,8 @@ static int is_failed(const emu_range_t *range)
     return (context != NULL) && (context->error != 0);
 }
 
-/* Memory of a failed device cannot be released: it is no leak. */
+/* Reports leaks. Memory of a failed device is not reported, because it cannot
+ * be released. */
 void emu_face_report_leaks(void)
 {
     const emu_range_t *range;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shared by the files of the emulated libamdhip64.so.5. Each call begins with
- * ENTER, which counts the call, returns an injected error, starts the runtime,
- * and takes the lock. An error is kept as the thread's last error until
+ * Declarations shared by the files of the emulated libamdhip64.so.5. Each
+ * function that it exports (a "call") begins with ENTER, which counts the call,
+ * returns an injected error, starts the runtime, and takes the lock emu_lock.
+ * It ends with LEAVE. The last error of a thread is kept until
  * hipGetLastError() returns it.
  */
 #ifndef FACE_HIP_H
@@ -28,7 +29,8 @@ EMU_API hsa_status_t hsa_amd_portable_export_dmabuf(const void *address,
                                                     size_t length, int *fd,
                                                     uint64_t *offset);
 
-/* What a call requires. DEVICE: the thread's device has not failed. */
+/* What a call requires. ANY: nothing. DEVICE: the thread's current device has
+ * not failed. */
 enum { ANY, DEVICE };
 
 /* Starts a call: takes the lock, or returns an error. */
@@ -60,8 +62,9 @@ emu_context_t *face_current(void);
  * another device is a mistake and an error. */
 hipError_t face_stream(hipStream_t handle, emu_stream_t **stream_p);
 
-/* Maps the pages of `model`. The processor gets access rights only if the
- * devices have a large BAR. */
+/* Maps the pages of `model` as a new range. The processor gets access rights
+ * only with EMULATED_LARGE_BAR=1, as on a device whose memory is mapped by its
+ * PCI BAR. */
 hipError_t face_map(const emu_range_t *model, emu_range_t **range_p);
 /* Releases a range's addresses and pages. */
 void face_release(emu_range_t *range);

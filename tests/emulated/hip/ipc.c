@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory of other processes, by handles of whole allocations, and dmabufs. A
+ * Memory of other processes, by handles of whole allocations; and dmabufs. A
  * handle contains the process id of the owner and the owner's descriptor of the
- * memfd with the pages. Memory that is open on a device must not be opened
- * there again.
+ * memfd with the pages. To open memory a second time on one device is a mistake
+ * of the caller.
  */
 #include "face.h"
 
@@ -15,11 +15,12 @@
 
 enum { MAGIC = 0x48495049 };
 
+/* The contents of a handle. */
 typedef struct {
     uint32_t magic;
-    int32_t pid;
-    int32_t fd;
-    uint64_t inode;
+    int32_t pid;    /* The process that owns the memory */
+    int32_t fd;     /* Descriptor of the memfd in that process */
+    uint64_t inode; /* Inode number of the memfd: `fd` may be reused */
     uint64_t length;
 } wire_t;
 
@@ -47,7 +48,8 @@ hipError_t hipIpcGetMemHandle(hipIpcMemHandle_t *handle, void *address)
     LEAVE(hipSuccess);
 }
 
-/* ----------------------------------------------------------------- opening -- */
+/* ----------------------------------------------------------------- opening
+ * -- */
 
 static int is_open(const wire_t *wire)
 {
@@ -63,8 +65,8 @@ static int is_open(const wire_t *wire)
     return 0;
 }
 
-/* Opens the file of the owner's descriptor; -1: the descriptor refers to
- * another file meanwhile. */
+/* Opens the memfd of a handle. Returns -1 if it does not exist any more: the
+ * owner may have closed the descriptor and reused its number. */
 static int open_pages(const wire_t *wire)
 {
     char path[64];
@@ -145,11 +147,12 @@ hipError_t hipIpcCloseMemHandle(void *address)
     LEAVE(hipSuccess);
 }
 
-/* ------------------------------------------------------------------ dmabuf -- */
+/* ------------------------------------------------------------------ dmabuf
+ * -- */
 
 /* Returns a descriptor of the pages of the whole allocation, and the offset of
- * the address in it. The descriptor is of a new open file with position 0,
- * because its user takes the position as the start of the exported pages. */
+ * the address in it. The file is opened again, so that its position is 0: tests
+ * take the position for the start of the exported pages. */
 static hsa_status_t export_pages(uintptr_t address, size_t length, int *fd,
                                  uint64_t *offset)
 {

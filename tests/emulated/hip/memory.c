@@ -5,17 +5,18 @@
 #include <string.h>
 #include <sys/mman.h>
 
-static size_t used[EMU_MAX_DEVICES];
+static size_t used[EMU_MAX_DEVICES]; /* Bytes that each device has allocated */
 
 static size_t pages_of(size_t length)
 {
     return emu_round(length, emu_page_size());
 }
 
-/* ----------------------------------------------------------------- mapping -- */
+/* ----------------------------------------------------------------- mapping
+ * -- */
 
-/* With a large BAR the processor can access device memory: maps the pages with
- * access rights. */
+/* With EMULATED_LARGE_BAR=1 the processor can access device memory: maps the
+ * pages at `start` with access rights. Returns 0 on failure. */
 static int map_bar(uintptr_t start, const emu_pages_t *pages)
 {
     if (emu_variable("EMULATED_LARGE_BAR", 0, 1) == 0) {
@@ -66,7 +67,8 @@ void face_memory_of_context(emu_context_t *context)
     }
 }
 
-/* -------------------------------------------------------------- allocation -- */
+/* -------------------------------------------------------------- allocation
+ * -- */
 
 static hipError_t allocate(size_t length, unsigned flags, void **address)
 {
@@ -106,8 +108,8 @@ hipError_t hipMalloc(void **address, size_t length)
     LEAVE(allocate(length, 0, address));
 }
 
-/* Allocates from the device's pool. Handles for other processes do not exist
- * for such memory. */
+/* Allocates from the pool of the device. hipIpcGetMemHandle() rejects such
+ * memory. */
 hipError_t hipMallocAsync(void **address, size_t length, hipStream_t handle)
 {
     emu_stream_t *stream;
@@ -119,8 +121,8 @@ hipError_t hipMallocAsync(void **address, size_t length, hipStream_t handle)
                                    result);
 }
 
-/* Allocates host memory. It belongs to the device that is current at the
- * call. */
+/* Allocates memory that the processor can access. It belongs to the current
+ * device of the thread. */
 static hipError_t map_host(emu_kind_t kind, size_t length, void **address)
 {
     emu_range_t model = {
@@ -163,9 +165,9 @@ hipError_t hipHostMalloc(void **address, size_t length, unsigned flags)
     LEAVE(map_host(EMU_HOST, length, address));
 }
 
-/* Releases the allocation that begins at the address. It is a mistake if no
- * allocation begins there, if it is not of the kind `is_host`, or if its flags
- * in `mask` differ from `flags`. Waits for the device of the memory. */
+/* Waits for the device, and releases the range that begins at the address. It
+ * is a mistake if no range begins there, if `is_host` does not match its kind,
+ * or if its flags in `mask` differ from `flags`. */
 static hipError_t release(const void *address, int is_host, unsigned mask,
                           unsigned flags, const char *call)
 {
@@ -199,7 +201,8 @@ hipError_t hipHostFree(void *address)
               release(address, 1, EMU_RANGE_REGISTERED, 0, "hipHostFree"));
 }
 
-/* ------------------------------------------------------------ registration -- */
+/* ------------------------------------------------------------ registration
+ * -- */
 
 hipError_t hipHostRegister(void *address, size_t length, unsigned flags)
 {
@@ -250,7 +253,8 @@ hipError_t hipHostGetDevicePointer(void **device, void *host, unsigned flags)
     LEAVE(hipSuccess);
 }
 
-/* -------------------------------------------------------------- attributes -- */
+/* -------------------------------------------------------------- attributes
+ * -- */
 
 static int type_of(const emu_range_t *range)
 {
@@ -302,8 +306,8 @@ hipError_t hipPointerGetAttribute(void *data, hipPointer_attribute attribute,
     LEAVE((range == NULL) ? hipErrorInvalidValue : get(data, attribute, range));
 }
 
-/* For an unknown address this call fails before version 6; since then it
- * returns a separate memory type. */
+/* For an unknown address, this call fails in versions before 6.0. In later
+ * versions it returns the memory type HIP_6_MEMORY_NONE. */
 hipError_t hipDrvPointerGetAttributes(unsigned count,
                                       hipPointer_attribute *attributes,
                                       void **data, hipDeviceptr_t address)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Streams and copies. A call that copies from pageable memory copies up to 64
- * KiB to a buffer at once, and waits if there are more bytes; a call that
- * copies to pageable memory waits.
+ * Streams and copies. An asynchronous call that copies from pageable memory
+ * copies up to MOST_STAGED bytes to a buffer and returns; with more bytes it
+ * waits for the copy. A call that copies to pageable memory waits for the copy.
  */
 #include "face.h"
 
@@ -45,7 +45,7 @@ hipError_t face_stream(hipStream_t handle, emu_stream_t **stream_p)
     return hipSuccess;
 }
 
-/* ENTER, and a lookup of the stream. */
+/* Starts a call by ENTER, and finds the stream of a handle. */
 #define ENTER_STREAM(_name, _handle, _stream) \
     ENTER(_name, DEVICE); \
     do { \
@@ -71,7 +71,7 @@ hipError_t hipStreamCreateWithFlags(hipStream_t *handle, unsigned flags)
     LEAVE(hipSuccess);
 }
 
-/* The stream's operations continue; this call waits for them. */
+/* Waits for the operations of the stream and then destroys it. */
 hipError_t hipStreamDestroy(hipStream_t handle)
 {
     emu_stream_t *stream;
@@ -126,10 +126,12 @@ hipError_t hipStreamWriteValue32(hipStream_t handle, void *address,
     LEAVE(hipSuccess);
 }
 
-/* ------------------------------------------------------------------ copies -- */
+/* ------------------------------------------------------------------ copies
+ * -- */
 
-/* Copies a small pageable source to the operation's buffer. Returns whether the
- * call must wait for the copy. */
+/* If the source is pageable and small, copies it to op->bytes, so that the call
+ * can return before the copy. Returns whether the call must wait for the
+ * copy. */
 static int take_source(emu_op_t *op)
 {
     if ((op->to.range == NULL) || (op->from.range != NULL) ||
@@ -188,7 +190,8 @@ hipError_t hipMemcpy(void *to, const void *from, size_t length,
     LEAVE(copy(&face_current()->dflt, to, from, length, kind, 1));
 }
 
-/* ------------------------------------------------------------------- leaks -- */
+/* ------------------------------------------------------------------- leaks
+ * -- */
 
 void face_stream_report(void)
 {

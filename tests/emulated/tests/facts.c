@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compares the constants of plugins/cuda/src/driver.h with those of the
- * toolkit's header. */
+/* Compares the constants in plugins/cuda/src/driver.h, listed in ../facts.h,
+ * with those in the header of the CUDA toolkit (facts_toolkit.c). */
 #include <stdio.h>
 #include <string.h>
 
@@ -28,9 +28,9 @@ int main(void)
         printf("%u facts instead of %d\n", num_facts_of_toolkit, NUM_FACTS);
         return 1;
     }
-    /* an older toolkit lacks the last constants of the list */
+    /* Both lists have the same names in the same order. The last constants are
+     * missing in older toolkits. */
     for (i = 0; i < num_facts_of_toolkit; ++i) {
-        /* both lists have the same names in the same order */
         if (facts[i].value != facts_of_toolkit[i].value) {
             printf("%s: %lu here, %lu in the toolkit\n", facts[i].name,
                    facts[i].value, facts_of_toolkit[i].value);

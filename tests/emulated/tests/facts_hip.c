@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The constants of HIP that the rocm plugin defines (plugins/rocm/src/hip.h).
- * Compiled without REAL: a table of them. Compiled with REAL: a program that
- * compares the table with the runtime's header, which has the same names.
+ * Compares the constants of HIP that the rocm plugin defines
+ * (plugins/rocm/src/hip.h) with those in the header of the HIP runtime. This
+ * file is compiled twice: without REAL, it defines a table of the plugin's
+ * constants; with REAL, it is a program that compares this table with a table
+ * of the runtime's constants.
  */
 #ifdef REAL
 #define __HIP_PLATFORM_AMD__ 1

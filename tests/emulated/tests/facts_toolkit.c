@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The constants of the toolkit's header, and a check of the calls'
- * parameters. */
+/* The table of the constants in the header of the CUDA toolkit, for facts.c;
+ * and a check that the emulated driver's functions have the same parameters as
+ * in that header. */
 #define __CUDA_API_VERSION_INTERNAL
 #include <cuda.h>
 #include <stddef.h>
@@ -20,7 +21,7 @@ const fact_t facts_of_toolkit[] = {
 const unsigned num_facts_of_toolkit = sizeof(facts_of_toolkit) /
                                       sizeof(facts_of_toolkit[0]);
 
-/* Compiles only if the toolkit declares the same parameters. */
+/* Compiles only if the toolkit declares the function with these parameters. */
 #define FACE_CALL(_name, _params) \
     __attribute__((unused)) static void check_##_name(void) \
     { \

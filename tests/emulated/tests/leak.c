@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Exits without releasing the resource named by its argument; the test checks
- * the status.
+ * A program that exits without releasing the resource that its argument names.
+ * The emulated driver must report the leak by the exit status. With the
+ * argument "nothing", all resources are released.
  */
 #include "../cuda/face.h"
 

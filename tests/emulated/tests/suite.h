@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Common to the tests of the emulated driver. They run in one process: the
- * driver cannot be used in a child of fork().
+ * Macros for the tests of the emulated CUDA driver. The tests run without fork,
+ * because a child of fork() cannot use the driver.
  */
 #ifndef EMULATED_SUITE_H
 #define EMULATED_SUITE_H
@@ -15,6 +15,7 @@
 #define ck_cuda(_call)          ck_assert_int_eq((_call), CUDA_SUCCESS)
 #define ck_fails(_call, _error) ck_assert_int_eq((_call), (_error))
 
+/* Defines a main() that runs the tests, each between _setup and _teardown. */
 #define SUITE_MAIN(_name, _setup, _teardown, ...) \
     int main(void) \
     { \

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The emulated driver between two processes: legacy handles, descriptors,
- * pools. The child is forked before either process uses the driver. When a
- * process exits, the driver reports its mistakes and leaks.
+ * Tests the emulated CUDA driver between two processes: memory is shared by
+ * legacy handles, by descriptors, and by pools. The child is forked before
+ * either process uses the driver. When a process exits, the driver reports its
+ * mistakes and leaks.
  */
 #include "suite.h"
 #include "../../cuda/suite.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory of the emulated driver: its kinds, the attributes of pointers,
- * mistakes. */
+/* Tests memory of the emulated CUDA driver: its kinds, the attributes of
+ * pointers, and the reports of mistakes. */
 #include "suite.h"
 
 #include <signal.h>
@@ -195,7 +195,8 @@ START_TEST(virtual_memory_is_reserved_mapped_and_granted)
     ck_assert_uint_eq(ask(address).legacy, 0);
     ck_assert_uint_eq(ask(address).handles, 1);
 
-    /* only the mapping keeps the memory, and the handle is retrieved from it */
+    /* After the release of the handle, the memory exists because it is mapped,
+     * and a new handle can be retrieved by its address */
     ck_cuda(cuMemRelease(handle));
     ck_cuda(cuMemRetainAllocationHandle(&again, (void *)(uintptr_t)address));
     ck_cuda(cuMemExportToShareableHandle(
@@ -238,7 +239,7 @@ START_TEST(a_device_runs_out_of_memory)
 }
 END_TEST
 
-/* Expects that the last call was reported as a mistake. */
+/* Checks that there was one mistake since the last call of this function. */
 static void was_mistake(void)
 {
     ck_assert_uint_eq(emulated_mistakes(), 1);

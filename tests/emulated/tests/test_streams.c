@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Copies of the emulated driver: executed by other threads, with a delay, in
- * the order of a stream; contexts, and errors that a context keeps.
+ * Tests streams of the emulated CUDA driver: copies are executed by other
+ * threads, with a delay, and in the order of their stream. Tests contexts, and
+ * errors that a context keeps.
  */
 #include "suite.h"
 
@@ -57,7 +58,7 @@ START_TEST(a_copy_takes_place_after_the_call)
     ck_cuda(cuMemcpyAsync(device, at(pinned), SIZE, stream));
     ck_fails(cuStreamQuery(stream), CUDA_ERROR_NOT_READY);
     ck_assert_int_eq(view[SIZE - 1], 1);
-    /* the copy has not run yet and will read this value */
+    /* The copy has not run yet and will read this value */
     memset(pinned, 3, SIZE);
     emulated_release();
     ck_cuda(cuStreamSynchronize(stream));
@@ -170,7 +171,7 @@ START_TEST(the_default_stream_waits_for_blocking_streams_only)
     uint32_t *flag = (uint32_t *)(void *)(pinned + SIZE);
     char byte      = 1;
 
-    /* a non-blocking stream does not delay the default stream */
+    /* The default stream does not wait for a non-blocking stream, */
     ck_cuda(
         cuStreamWaitValue32_v2(stream, at(flag), 1, CU_STREAM_WAIT_VALUE_EQ));
     ck_cuda(cuMemcpyHtoD_v2(device, &byte, 1));
@@ -178,7 +179,7 @@ START_TEST(the_default_stream_waits_for_blocking_streams_only)
     __atomic_store_n(flag, 1, __ATOMIC_RELEASE);
     ck_cuda(cuStreamSynchronize(stream));
 
-    /* the default stream waits for a copy on a blocking stream */
+    /* but for a copy on a blocking stream */
     ck_cuda(cuMemcpyAsync(device, at(pinned), 1, other));
     ck_cuda(cuMemcpyHtoD_v2(device, &byte, 1));
     ck_cuda(cuStreamQuery(other));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The emulated driver for Level Zero, used through the real loader and its
- * validation layer: the results of calls, the time of copies, and the reported
- * mistakes.
+ * Tests the emulated driver for Level Zero through the real loader and its
+ * validation layer: the results of calls, when copies are executed, and the
+ * reports of mistakes.
  */
 #include <check.h>
 #include <fcntl.h>
@@ -29,7 +29,8 @@ static ze_command_list_handle_t list;
 static ze_event_pool_handle_t pool;
 static ze_event_handle_t events[2];
 static char *host, *device;
-static int inherited; /* Descriptor of memory; see below */
+static int inherited; /* In a child process that a test has started: a
+                       * descriptor of the parent's device memory */
 
 static const ze_device_mem_alloc_desc_t device_desc = {
     .stype = ZE_STRUCTURE_TYPE_DEVICE_MEM_ALLOC_DESC,
@@ -99,7 +100,7 @@ static void expect_mistakes(unsigned count)
     emulated_forgive();
 }
 
-/* Copies and waits. */
+/* Copies, and waits for the copy. */
 static void copy(void *to, const void *from, size_t length)
 {
     ck_ze(zeCommandListAppendMemoryCopy(list, to, from, length, events[0], 0,
@@ -175,8 +176,8 @@ START_TEST(commands_are_carried_out_late_and_in_any_order)
                                         0, NULL));
     ck_fails(zeEventQueryStatus(events[0]), ZE_RESULT_NOT_READY);
     ck_fails(zeEventHostSynchronize(events[0], 1000), ZE_RESULT_NOT_READY);
-    /* the copy to the host waits for the event, and the barrier for both
-     * copies */
+    /* The copy to the host waits for events[0], which the copy to the device
+     * signals. The barrier waits for both copies. */
     ck_ze(zeCommandListAppendMemoryCopy(list, host + 1, device, 1, NULL, 1,
                                         events));
     ck_ze(zeCommandListAppendBarrier(list, events[1], 0, NULL));
@@ -221,8 +222,9 @@ START_TEST(a_regular_list_is_executed_by_a_queue_again_and_again)
 }
 END_TEST
 
-/* The child executes this program again, and opens the memory by a descriptor
- * that it has inherited, in place of one that was sent over a socket. */
+/* Shares memory with a child process. The child executes this program again
+ * with the number of a descriptor as an argument, and runs the test
+ * inherited_memory_is_opened, which opens the memory by that descriptor. */
 START_TEST(another_process_opens_memory_by_its_descriptor)
 {
     ze_ipc_mem_handle_t handle;
@@ -251,7 +253,8 @@ START_TEST(another_process_opens_memory_by_its_descriptor)
 }
 END_TEST
 
-/* The test that the child runs. It adds one to the first byte. */
+/* The test that the child process runs. It adds one to the first byte of the
+ * parent's memory. */
 START_TEST(inherited_memory_is_opened)
 {
     ze_ipc_mem_handle_t handle;
@@ -338,7 +341,8 @@ START_TEST(the_validation_layer_watches)
 }
 END_TEST
 
-/* Exits without destroying what it has created. */
+/* Creates a context and does not destroy it: when the process exits, the driver
+ * must report the leak. */
 static int leak(void)
 {
     const ze_context_desc_t desc = {.stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC};

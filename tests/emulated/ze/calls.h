@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The calls of the emulated driver. No include guard: the file is included with
- * different definitions of FACE_CALL(name, parameters).
+ * The functions of Level Zero that are emulated. No include guard: the file is
+ * included with different definitions of FACE_CALL(name, parameters).
  */
 FACE_CALL(zeInit, (ze_init_flags_t))
 FACE_CALL(zeDriverGet, (uint32_t *, ze_driver_handle_t *))

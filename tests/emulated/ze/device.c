@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The driver: its start, its objects, its devices and their sub-devices. */
+/* The driver: its initialization, its list of objects, its devices and their
+ * sub-devices. */
 #include "face.h"
 
 #include <stdio.h>
@@ -164,10 +165,12 @@ ze_result_t face_zeInit(ze_init_flags_t flags)
     return face_end(ZE_RESULT_SUCCESS);
 }
 
-/* ------------------------------------------------------ driver and devices -- */
+/* ------------------------------------------------------ driver and devices
+ * -- */
 
-/* The rule of all calls that return lists: a count of 0 asks for the number of
- * elements; a larger count is reduced to that number. */
+/* Sets *count as all calls do that return lists: 0 means that the caller asks
+ * for the number of elements; a count that is too large is reduced to that
+ * number. */
 static void fill(uint32_t *count, uint32_t available)
 {
     if ((*count == 0) || (*count > available)) {
@@ -302,8 +305,8 @@ ze_result_t face_zeDevicePciGetPropertiesExt(ze_device_handle_t handle,
     LEAVE(ZE_RESULT_SUCCESS);
 }
 
-/* Two groups of queues, as on data center devices: one for all commands, and
- * one for copies only. */
+/* Describes two groups of queues, as data center devices have: one for all
+ * commands, and one for copies only. */
 ze_result_t face_zeDeviceGetCommandQueueGroupProperties(
     ze_device_handle_t handle, uint32_t *count,
     ze_command_queue_group_properties_t *groups)
@@ -328,8 +331,7 @@ ze_result_t face_zeDeviceGetCommandQueueGroupProperties(
     LEAVE(ZE_RESULT_SUCCESS);
 }
 
-/* Returns the status of a device. A device with a failed context counts as
- * lost. */
+/* See face.h. A device with a failed context has failed as well. */
 ze_result_t face_device_status(int number)
 {
     const emu_context_t *context;

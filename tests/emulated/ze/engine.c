@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See engine.h. This file also creates contexts, because they contain the
- * emulated streams of the engines. */
+/* See engine.h. This file also implements contexts of Level Zero, which contain
+ * the emulated streams of the engines. */
 #include "engine.h"
 
 #include <string.h>
 
-/* --------------------------------------------------------------- contexts -- */
+/* --------------------------------------------------------------- contexts
+ * -- */
 
 ze_result_t face_zeContextCreate(ze_driver_handle_t handle,
                                  const ze_context_desc_t *desc,
@@ -31,7 +32,8 @@ ze_result_t face_zeContextCreate(ze_driver_handle_t handle,
     LEAVE(ZE_RESULT_SUCCESS);
 }
 
-/* Separates the events from the context, because they may exist longer. */
+/* Removes the pointers of events to the context: the events may exist longer
+ * than the context. */
 static void forget_events(const face_context_t *context)
 {
     face_object_t *object;
@@ -88,7 +90,8 @@ ze_result_t face_zeContextGetStatus(ze_context_handle_t handle)
     LEAVE((ze_result_t)error);
 }
 
-/* ---------------------------------------------------------------- engines -- */
+/* ---------------------------------------------------------------- engines
+ * -- */
 
 ze_result_t face_engine_open(face_engine_t *engine, face_context_t *context,
                              const face_device_t *device)
@@ -111,8 +114,8 @@ ze_result_t face_engine_open(face_engine_t *engine, face_context_t *context,
     return ZE_RESULT_SUCCESS;
 }
 
-/* Returns whether a copy is outstanding. Outstanding records of barriers do not
- * matter. */
+/* Returns whether the stream has an operation that accesses memory. Operations
+ * of barriers do not matter. */
 static int has_copies(const emu_stream_t *stream)
 {
     const emu_op_t *op = stream->head;
@@ -132,8 +135,9 @@ void face_engine_close(face_engine_t *engine, const char *owner)
         if (engine->streams[i] == NULL) {
             continue;
         }
-        /* after a failure a command may still run: the owner has no means to
-         * wait for it */
+        /* After a failure of the context, commands may still run without a
+         * mistake: the user of the queue or list cannot wait for them any
+         * more */
         if ((engine->context->error == 0) && has_copies(engine->streams[i])) {
             emu_mistake("a %s is destroyed before its commands have ended",
                         owner);
@@ -142,7 +146,7 @@ void face_engine_close(face_engine_t *engine, const char *owner)
     }
 }
 
-/* Appends an operation that records or follows the event. */
+/* Appends an operation RECORD or FOLLOW to a stream; `value` is its ticket. */
 static ze_result_t start(face_engine_t *engine, unsigned stream,
                          emu_op_kind_t kind, emu_event_t *event, uint64_t value)
 {
@@ -162,8 +166,8 @@ static ze_result_t start(face_engine_t *engine, unsigned stream,
     return ZE_RESULT_SUCCESS;
 }
 
-/* Makes the stream `waiting` wait for all operations that the stream `other`
- * has now. */
+/* Makes the stream `waiting` wait for all operations that were issued to the
+ * stream `other` so far. */
 static ze_result_t join(face_engine_t *engine, unsigned waiting, unsigned other)
 {
     emu_event_t *event;
@@ -198,9 +202,8 @@ static int find_place(const void *address, size_t length, emu_place_t *place)
     return 1;
 }
 
-/* Returns whether the command writes one aligned word. The host may poll such a
- * word: it is written with one store, after all earlier commands of the
- * stream. */
+/* Returns whether the command fills one aligned word of 4 or 8 bytes. Such a
+ * word must be written by one store, because the host may poll it. */
 static int is_word(const face_command_t *command)
 {
     return (command->kind == COMMAND_FILL) &&
@@ -256,9 +259,10 @@ static ze_result_t start_waits(face_engine_t *engine, unsigned stream,
     return result;
 }
 
-/* Selects the stream of a command. The first command after a barrier uses the
- * stream of the barrier. The next command uses the other stream, which must
- * first wait for the barrier. */
+/* Selects the stream of a command. A barrier makes its stream wait for the
+ * other stream. The first command after a barrier uses the stream of the
+ * barrier. The next command uses the other stream, which is first made to wait
+ * for the barrier. From then on the streams alternate. */
 static ze_result_t choose_stream(face_engine_t *engine, int is_barrier,
                                  unsigned *stream_p)
 {

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* ---------------------------------------------------------------- waiting -- */
+/* ---------------------------------------------------------------- waiting
+ * -- */
 
 emu_event_t *face_event_new(void)
 {
@@ -17,6 +18,7 @@ emu_event_t *face_event_new(void)
     return event;
 }
 
+/* Returns the error because of which a pending event is never signalled. */
 static ze_result_t error_of(const emu_event_t *event)
 {
     return ((event->context == NULL) || !(event->reached < event->recorded)) ?
@@ -54,7 +56,8 @@ ze_result_t face_wait(emu_event_t *event, uint64_t value, uint64_t timeout)
     return result;
 }
 
-/* ------------------------------------------------------------------ pools -- */
+/* ------------------------------------------------------------------ pools
+ * -- */
 
 ze_result_t face_zeEventPoolCreate(ze_context_handle_t handle,
                                    const ze_event_pool_desc_t *desc,
@@ -104,7 +107,8 @@ ze_result_t face_zeEventPoolDestroy(ze_event_pool_handle_t handle)
     LEAVE(ZE_RESULT_SUCCESS);
 }
 
-/* ----------------------------------------------------------------- events -- */
+/* ----------------------------------------------------------------- events
+ * -- */
 
 ze_result_t face_zeEventCreate(ze_event_pool_handle_t handle,
                                const ze_event_desc_t *desc,
@@ -209,7 +213,8 @@ ze_result_t face_zeEventQueryStatus(ze_event_handle_t handle)
     LEAVE(face_wait(event->event, event->reset_at + 1, 0));
 }
 
-/* ----------------------------------------------------------------- fences -- */
+/* ----------------------------------------------------------------- fences
+ * -- */
 
 ze_result_t face_zeFenceCreate(ze_command_queue_handle_t handle,
                                const ze_fence_desc_t *desc,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shared by the files of the emulated Level Zero driver. The loader gets the
- * driver's functions from tables (tables.c): all functions have the prefix
- * face_, so that the library does not export the loader's names.
+ * Declarations shared by the files of the emulated Level Zero driver. The
+ * loader gets the driver's functions from tables (tables.c). All functions have
+ * the prefix face_, because the loader itself exports the names without it.
  *
- * Each call begins with ENTER, which counts the call, returns an injected
- * error, and takes the lock. Handles are pointers to objects, which are in one
- * list, so that a handle is checked before it is used.
+ * Each function of the interface (a "call") begins with ENTER, which counts the
+ * call, returns an injected error, and takes the lock emu_lock. It ends with
+ * LEAVE. Handles are pointers to objects. All objects are in one list, in which
+ * a handle is searched before it is used.
  */
 #ifndef FACE_ZE_H
 #define FACE_ZE_H
@@ -47,10 +48,10 @@ typedef struct face_object {
 /** Groups of command queues of a device. */
 enum { FACE_NUM_GROUPS = 2 };
 
-/** A device or a sub-device. `number` is its number in the emulation. */
+/** A device or a sub-device. */
 typedef struct face_device {
     face_object_t super;
-    int number;
+    int number; /**< Its number among all devices and sub-devices */
     /** Index among the devices, or among the sub-devices of a device */
     int index;
     /** The device of a sub-device; NULL for a device */
@@ -59,25 +60,26 @@ typedef struct face_device {
 
 typedef struct face_context {
     face_object_t super;
-    emu_context_t devices[EMU_MAX_DEVICES];
+    emu_context_t devices[EMU_MAX_DEVICES]; /**< By face_device_t.number */
 } face_context_t;
 
 typedef struct face_pool {
     face_object_t super;
     face_context_t *context;
-    uint32_t count;
+    uint32_t count; /**< Number of events that the pool can have */
     int is_host_visible;
-    unsigned char *used; /**< One flag for each event of the pool: it exists */
+    unsigned char *used; /**< `count` flags; 1: the event with this index
+                          * exists */
 } face_pool_t;
 
-/** A binary event: it is signalled if its ticket `reached` is greater than
- * `reset_at`. */
+/** An event of Level Zero, which is signalled or not. It is signalled if
+ * event->reached is greater than `reset_at`. */
 typedef struct face_event {
     face_object_t super;
     face_pool_t *pool;
-    uint32_t index;
+    uint32_t index; /**< Index in the pool */
     emu_event_t *event;
-    uint64_t reset_at;
+    uint64_t reset_at; /**< event->reached at the last reset */
 } face_event_t;
 
 typedef struct face_fence {
@@ -88,10 +90,10 @@ typedef struct face_fence {
 /** Adds a zeroed object; NULL: out of memory. */
 void *face_object_new(face_kind_t kind, size_t size);
 void face_object_free(void *object);
-/** Finds the object of a handle. NULL: it does not exist, which is a mistake of
- * the caller unless the handle is NULL. */
+/* Finds the object of a handle. Returns NULL if there is no such object of this
+ * kind; unless the handle is NULL, this is reported as a mistake. */
 void *face_object(const void *handle, face_kind_t kind);
-extern face_object_t *face_objects;
+extern face_object_t *face_objects; /**< All except driver and devices */
 
 /* ----------------------------------------------------------------- calls -- */
 
@@ -119,19 +121,20 @@ ze_result_t face_end(ze_result_t result);
         } \
     } while (0)
 
-/** Returns the error of a device, or success. */
+/** Returns ZE_RESULT_SUCCESS, or the error of a device that has failed. */
 ze_result_t face_device_status(int number);
 
 /** Returns the handle of the device with this number. */
 ze_device_handle_t face_device_handle(int number);
 
-/** Waits until the event has reached `value`, with the lock released meanwhile.
- * `timeout` in nanoseconds; UINT64_MAX: none. */
+/** Waits until event->reached is at least `value`. Releases the lock during the
+ * wait. `timeout` in nanoseconds; UINT64_MAX: no limit. */
 ze_result_t face_wait(emu_event_t *event, uint64_t value, uint64_t timeout);
 
 /** Creates an event of the emulated device; NULL: out of memory. */
 emu_event_t *face_event_new(void);
 
+/** Returns whether an operation that was issued will signal the event. */
 static inline int face_is_pending(const emu_event_t *event)
 {
     return (event->reached < event->recorded) &&

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Command queues and command lists. An immediate list has an engine of its own;
- * a regular one keeps its commands until a queue executes them.
+ * Command queues and command lists. An immediate command list has an engine
+ * (engine.h) of its own; a regular command list stores its commands, and the
+ * engine of a queue executes them.
  */
 #include "engine.h"
 
@@ -20,17 +21,16 @@ typedef struct {
     face_context_t *context;
     face_device_t *device;
     int is_immediate;
-    int is_synchronous; /* Appending waits */
+    int is_synchronous; /* Calls that append a command wait for it */
     int is_closed;
-    face_engine_t engine;     /* Calls that append a command wait for it */
-    face_command_t *commands; /* Engine of an immediate list */
+    face_engine_t engine;     /* Only of an immediate list */
+    face_command_t *commands; /* Commands of a regular list */
     size_t num_commands;
 } list_t;
 
-/* Commands of a regular list */
 
-/* Checks the description of a queue; it is a mistake of the caller if the queue
- * does not exist. */
+/* Checks the description of a queue. If the device has no such queue, reports a
+ * mistake. */
 static ze_result_t check_queue(const ze_command_queue_desc_t *desc)
 {
     if (desc == NULL) {
@@ -97,7 +97,8 @@ ze_result_t face_zeCommandQueueSynchronize(ze_command_queue_handle_t handle,
     LEAVE(face_engine_wait(&queue->engine, timeout));
 }
 
-/* All commands of a list are executed after those of the list before. */
+/* Executes a regular list. Issues a barrier first, because the commands of a
+ * list are executed after those of the lists before. */
 static ze_result_t execute(queue_t *queue, const list_t *list)
 {
     const face_command_t barrier = {.kind = COMMAND_BARRIER};
@@ -143,7 +144,8 @@ ze_result_t face_zeCommandQueueExecuteCommandLists(
     LEAVE(result);
 }
 
-/* ------------------------------------------------------------------ lists -- */
+/* ------------------------------------------------------------------ lists
+ * -- */
 
 ze_result_t face_zeCommandListCreate(ze_context_handle_t context_handle,
                                      ze_device_handle_t device_handle,
@@ -214,7 +216,8 @@ ze_result_t face_zeCommandListDestroy(ze_command_list_handle_t handle)
     LEAVE(ZE_RESULT_SUCCESS);
 }
 
-/* Only regular lists can be closed or reset. */
+/* Closes or reopens a regular list. With an immediate list, reports a
+ * mistake. */
 static ze_result_t set_closed(list_t *list, int is_closed)
 {
     if (list->is_immediate) {
@@ -244,8 +247,10 @@ ze_result_t face_zeCommandListReset(ze_command_list_handle_t handle)
     LEAVE(set_closed(list, 0));
 }
 
-/* --------------------------------------------------------------- commands -- */
+/* --------------------------------------------------------------- commands
+ * -- */
 
+/* Stores a command in a regular list. */
 static ze_result_t keep(list_t *list, const face_command_t *command)
 {
     face_command_t *commands;

@@ -3,9 +3,9 @@
  * Memory of devices, host memory and shared memory; and handles of memory for
  * other processes.
  *
- * The specification permits a driver to treat memory of other contexts as
- * unknown. This driver, like Intel's, keeps all allocations in one list and
- * knows the memory of all contexts.
+ * The specification permits a driver to report memory of another context as
+ * unknown. This driver, like that of Intel, keeps all allocations in one list,
+ * so that each context knows the memory of all contexts.
  */
 #include "face.h"
 
@@ -16,9 +16,10 @@
 
 enum { MAGIC = 0x5a454950 };
 
-/* The start of a handle. As in Intel's driver, the first bytes are a file
- * descriptor: a program that sends the handle to another process replaces it by
- * the descriptor that the process has received. */
+/* The contents of a handle. As in the driver of Intel, the first bytes are a
+ * file descriptor. A program that sends a handle to another process must also
+ * send the descriptor, and the receiver must store its own number of the
+ * descriptor in the handle. */
 typedef struct {
     int32_t fd;
     uint32_t magic;
@@ -26,7 +27,7 @@ typedef struct {
 
 _Static_assert(sizeof(wire_t) <= sizeof(ze_ipc_mem_handle_t), "it fits");
 
-static size_t used[EMU_MAX_DEVICES];
+static size_t used[EMU_MAX_DEVICES]; /* Bytes that each device has allocated */
 
 /* ------------------------------------------------------------ allocation -- */
 
@@ -35,8 +36,8 @@ static size_t pages_of(size_t length)
     return emu_round(length, emu_page_size());
 }
 
-/* Adds a range like `model`; the addresses of device memory have no access
- * rights. */
+/* Adds a range like `model` at new addresses. The processor gets access rights,
+ * except to device memory. NULL: out of memory. */
 static emu_range_t *add_range(emu_range_t *model, size_t alignment)
 {
     emu_range_t *range;
@@ -114,8 +115,7 @@ ze_result_t face_zeMemAllocHost(ze_context_handle_t handle,
               allocate_host(context, EMU_HOST, -1, length, alignment, address));
 }
 
-/* Without a device argument, the memory belongs to all devices of the
- * context. */
+/* If `device_handle` is NULL, the memory belongs to no particular device. */
 ze_result_t face_zeMemAllocShared(ze_context_handle_t handle,
                                   const ze_device_mem_alloc_desc_t *device_desc,
                                   const ze_host_mem_alloc_desc_t *host_desc,
@@ -225,7 +225,8 @@ static ze_memory_type_t type_of(const emu_range_t *range)
     }
 }
 
-/* Returns the descriptor of the allocation, which the caller must not close. */
+/* Returns the descriptor of the allocation as a dmabuf. It remains a descriptor
+ * of the driver: the caller must not close it. */
 static ze_result_t export_fd(const emu_range_t *range,
                              ze_external_memory_export_fd_t *exported)
 {
@@ -292,7 +293,8 @@ ze_result_t face_zeMemGetAddressRange(ze_context_handle_t handle,
     LEAVE(ZE_RESULT_SUCCESS);
 }
 
-/* -------------------------------------------------- memory of other processes -- */
+/* -------------------------------------------------- memory of other processes
+ * -- */
 
 ze_result_t face_zeMemGetIpcHandle(ze_context_handle_t handle,
                                    const void *address,
@@ -341,7 +343,8 @@ static ze_result_t open_pages(face_context_t *context, int device, int fd,
     return ZE_RESULT_SUCCESS;
 }
 
-/* Opens the memory by a duplicate of the descriptor. */
+/* Opens memory by the descriptor in the handle, which it duplicates: the caller
+ * still has to close the descriptor. */
 ze_result_t face_zeMemOpenIpcHandle(ze_context_handle_t handle,
                                     ze_device_handle_t device_handle,
                                     ze_ipc_mem_handle_t ipc,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The tables of functions that the loader reads from the driver. Functions that
- * are not emulated stay NULL: the loader returns that they are not supported.
+ * are not emulated are NULL: for them, the loader returns that they are not
+ * supported.
  */
 #include "face.h"
 
@@ -9,8 +10,8 @@
 #include <level_zero/zes_ddi.h>
 #include <level_zero/zet_ddi.h>
 
-/* _get: the function that the loader calls to read the table. The members
- * follow the table's type. */
+/* Defines `_get`, the function that the loader calls to read a table of type
+ * `_type`. The initializers of the table's members follow. */
 #define TABLE(_get, _type, ...) \
     EMU_API ze_result_t _get(ze_api_version_t version, _type *table) \
     { \

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: worker addresses. Each input is unpacked in three forms:
- * unchanged, as the body after a valid header, and as address fields that the
- * target compresses into such a body.
+ * Fuzz target: worker addresses. A packed address is a header with a checksum,
+ * followed by a body, which is compressed. Each input is unpacked in three
+ * forms: as a whole address, as a body after a valid header, and as the
+ * uncompressed fields of a body. In the third form the target compresses the
+ * input, and checks that it can be decompressed to the same bytes.
  */
 #include "ucp/wireup/address.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* Number of zero bytes before the fields. Compression and decompression both
+ * have them: repetitions of these bytes in the fields are compressed too. */
 enum { ZEROS = 16 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Unpacks a body after a valid header, in memory of the exact size, so that a
- * read beyond its end is detected. */
+/* Unpacks the body with a valid header before it. The memory has exactly the
+ * size of the address, so that a sanitizer detects a read beyond its end. */
 static void unpack(const uint8_t *body, size_t length, ucp_address_info_t *info)
 {
     size_t header = ucp_seal_header(length);

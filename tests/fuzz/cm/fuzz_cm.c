@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: messages between endpoints of connection managers. Each input is
- * unpacked as it is, and again with valid first bytes, so that the following
- * fields are reached; a valid message must survive packing.
+ * Fuzz target: the messages that two endpoints send over a connection manager
+ * when they connect by a socket address. Each input is unpacked twice:
+ * unchanged, and with valid first bytes, because unpacking rejects other first
+ * bytes before it reads the fields after them. A message that is accepted is
+ * packed and unpacked again, which must give the same fields.
  */
 #include "ucp/cm/hello.h"
 #include "ucp/wireup/address.h"
@@ -19,7 +21,8 @@ static void expect(int condition)
     }
 }
 
-/* Packs a parsed message, which must parse to the same. */
+/* Packs a message that was unpacked. Unpacking the result must give the same
+ * fields. */
 static void pack_again(const ucp_cm_hello_t *hello)
 {
     char *packed = malloc(ucp_cm_hello_overhead() + hello->address_length);
@@ -38,6 +41,8 @@ static void pack_again(const ucp_cm_hello_t *hello)
     free(packed);
 }
 
+/* Unpacks a message. If it is accepted, also unpacks the worker address in it,
+ * and packs the message again. */
 static void run(const uint8_t *data, size_t size)
 {
     ucp_address_info_t *info = malloc(sizeof(*info));
@@ -57,8 +62,10 @@ static void run(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    /* valid first bytes: those that identify the message, and the version */
     static const uint8_t head[3] = {0x55, 0x48, 1};
-    /* the exact size: a read beyond it is detected */
+    /* the copy has exactly the size of the input, so that a sanitizer detects a
+     * read beyond its end */
     uint8_t *copy                = malloc(size + (size == 0));
 
     expect(copy != NULL);

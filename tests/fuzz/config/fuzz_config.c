@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: configuration files, and their values. Each value is parsed by
- * every type; an accepted value must be printed in a form that is accepted
- * again.
+ * Fuzz target: configuration files, and the values of the variables in them.
+ * Each value is parsed as each type of variable. A value that a type accepts is
+ * printed, and the same type must accept the printed text.
  */
 #include "ucs/config/internal.h"
 
@@ -14,17 +14,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Longer values are truncated when printed. */
+/* MAX_ROUND_TRIP: bytes of a value whose printed text is checked; that of a
+ * longer value may be truncated. MAX_SIZE: bytes of an input. MAX_VALUE: bytes
+ * of a parsed value in memory. */
 enum { MAX_ROUND_TRIP = 200, MAX_SIZE = 1 << 16, MAX_VALUE = 128 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char *const words[] = {"auto", "get_zcopy", "put_zcopy", NULL};
 
+/* The types of variables. */
 static const struct {
     const ucs_config_type_t *type;
-    const void *arg;
-    int is_exact; /* Zero: the printed value may be rounded */
+    const void *arg; /* Argument of the type's functions */
+    /* Nonzero: parsing the printed text and printing again must give the same
+     * text. 0: the printed value may be rounded, so the text may differ. */
+    int is_exact;
 } types[] = {
     {UCS_CONFIG_TYPE_INT, 1},          {UCS_CONFIG_TYPE_UINT, 1},
     {UCS_CONFIG_TYPE_ULUNITS, 1},      {UCS_CONFIG_TYPE_DOUBLE, 0},
@@ -38,7 +43,8 @@ static const struct {
     {UCP_CONFIG_TYPE_THRESH, 1},       {UCP_CONFIG_TYPE_SIZES, 1},
 };
 
-/* Parses and prints a value; returns 0 if the type rejects the text. */
+/* Parses the text as types[i], and prints the value to `printed`. Returns 0 if
+ * the type rejects the text. */
 static int try_text(unsigned i, const char *text, char *printed, size_t max)
 {
     uint64_t value[MAX_VALUE / sizeof(uint64_t)];
@@ -57,6 +63,7 @@ static int try_text(unsigned i, const char *text, char *printed, size_t max)
     return 1;
 }
 
+/* Parses a value as every type, and checks the printed text. */
 static void try_value(const char *text)
 {
     char first[CONFIG_TEXT_MAX], second[CONFIG_TEXT_MAX];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: manifests. Each input is parsed as a file; the result is a
- * manifest or a rejection with a reason.
+ * Fuzz target: manifests, which are the files that describe plugins. Each input
+ * is parsed as a manifest. The result must be either a manifest, or a rejection
+ * with a code and a text of the reason.
  */
 #include <stdlib.h>
 #include <string.h>

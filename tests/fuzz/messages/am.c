@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Active messages in the fuzz target of messages: handlers that keep, fetch,
- * release, reject and close; sends of the user; messages of a hostile peer.
+ * Active messages of UCP in this fuzz target: the user's handlers, and the
+ * messages of the peer. A handler keeps, fetches, releases or rejects the data,
+ * or closes an endpoint.
  */
 #include "run.h"
 
@@ -11,13 +12,15 @@
 #include <ucp/api/ucp_compat.h>
 
 enum {
-    NUM_IDS   = 5, /* plain, persistent, deprecated, another deprecated, no
-                    * handler */
-    OLD_ID    = 2,
-    MAX_SHOWN = 64, /* bytes that a handler reads at each end */
+    /* Ids of messages: 0: an ordinary handler; 1: a handler with persistent
+     * data; 2 and 3: handlers of the deprecated interface; 4: no handler */
+    NUM_IDS   = 5,
+    OLD_ID    = 2,  /* First id with a handler of the deprecated interface */
+    MAX_SHOWN = 64, /* Bytes that a handler reads at each end of the data */
 };
 
-/* Reads the data, so that a sanitizer detects invalid memory. */
+/* Reads the start and the end of the data, so that a sanitizer detects invalid
+ * memory. */
 static void look_at(const void *data, size_t length)
 {
     const volatile char *bytes = data;
@@ -30,6 +33,7 @@ static void look_at(const void *data, size_t length)
     }
 }
 
+/* Keeps the data for a later step, unless MAX_KEPT messages are kept. */
 static void keep(void *data)
 {
     if (fuzz.num_kept < MAX_KEPT) {
@@ -37,6 +41,7 @@ static void keep(void *data)
     }
 }
 
+/* Starts to receive the data; if that is not possible, releases the data. */
 static void fetch(void *data, size_t size, unsigned kind)
 {
     if (!fuzz_fetch(data, size, kind)) {
@@ -44,7 +49,9 @@ static void fetch(void *data, size_t size, unsigned kind)
     }
 }
 
-/* The length of the message determines the handler's action. */
+/* Acts as the handler of a message, and returns the handler's status. The
+ * length of the message selects the action. may_keep: the handler may keep the
+ * data after it has returned. */
 static ucs_status_t answer(void *data, size_t length, int may_keep)
 {
     switch (length % 7) {

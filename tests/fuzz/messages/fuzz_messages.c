@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: active messages of a peer that violates the protocol. An input
- * is a program: operations of a user (sends, receives, closes, callbacks that
- * close) between messages that are passed directly to the handlers, with
- * arbitrary bytes, or with ids of existing requests and endpoints.
+ * Fuzz target: messages of a peer that violates UCP's protocol. An input is a
+ * list of steps. A step is an operation of a user of UCP (a send, a receive, a
+ * close and so on) or a message of the peer. The message is passed directly to
+ * UCP's handler. It contains arbitrary bytes, or ids of existing requests and
+ * endpoints. Callbacks of the user may close endpoints and start operations.
  *
- * Checked: no operation completes twice, none is lost, and no object remains
- * after the worker and its endpoints are destroyed. make_corpus.py describes
- * the bytes of an input.
+ * Checked: no operation completes twice, every operation completes, and no
+ * object remains after the worker and its endpoints are destroyed.
+ * make_corpus.py describes the bytes of an input.
  */
 #include "run.h"
 #include "ucp/tag/match.h"
@@ -16,7 +17,8 @@ fuzz_t fuzz;
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Executes one step of an input; the numbers are those in make_corpus.py. */
+/* Executes one step of an input. make_corpus.py gives names to the numbers of
+ * the steps. */
 static void step(reader_t *reader)
 {
     static void (*const simple[])(reader_t * reader) = {
@@ -97,8 +99,8 @@ static void free_requests(void)
     }
 }
 
-/* Closes the reply endpoints that handlers have received: they exist until the
- * user closes them. */
+/* Closes the endpoints that UCP has created and passed to handlers for replies.
+ * They exist until the user closes them. */
 static void close_exposed(void)
 {
     static const ucp_request_param_t force = {
@@ -115,9 +117,9 @@ static void close_exposed(void)
     fuzz_progress(1);
 }
 
-/* Ends a run so that no operation is outstanding afterwards. A close that waits
- * for an answer ends when its lane is invalidated, because the answer never
- * arrives. */
+/* Ends a run so that no operation is outstanding afterwards. A close without
+ * force may wait for an answer of the peer, which never arrives. Such a close
+ * ends because the lane of its endpoint is invalidated. */
 static void end_orderly(void)
 {
     ucp_request_t *req;
@@ -135,8 +137,8 @@ static void end_orderly(void)
     for (i = 0; i < fuzz.num_ops; ++i) {
         fuzz.ops[i].action = 0;
     }
-    /* an operation whose completion is released may be started again by another
-     * protocol */
+    /* when a held put or get fails, UCP may start the operation again with
+     * another protocol, and the lane may then hold it again: repeat */
     for (i = 0; i < 3; ++i) {
         fuzz_release_held(UCS_ERR_CANCELED);
         fuzz_progress(40);
@@ -152,7 +154,7 @@ static void end_orderly(void)
         check(!fuzz.ops[i].pending, "an operation was lost");
     }
     free_requests();
-    /* the user has freed receives that are still posted */
+    /* a receive whose request the user has freed stays posted: cancel it */
     while ((req = ucp_tag_expected_any(ucp_worker_tag(fuzz.worker))) != NULL) {
         ucp_request_cancel(fuzz.worker, ucp_request_user(req));
     }
@@ -161,12 +163,14 @@ static void end_orderly(void)
           "a request was left");
 }
 
+/* Ends a run while operations are outstanding: the caller then destroys the
+ * worker. */
 static void end_abruptly(void)
 {
     unsigned i;
 
-    /* the lanes must not complete held operations after their interface is
-     * closed */
+    /* held operations are completed here, because lanes must not complete
+     * operations after the worker has closed their interface */
     for (i = 0; i < NUM_EPS; ++i) {
         if (fuzz.num_held > 0) {
             fuzz_close_ep(i, 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The peer in the fuzz target of messages: builds each kind of message from the
- * input, with existing or invented ids of requests and endpoints, and passes it
- * to its handler.
+ * The peer in this fuzz target. It builds each kind of message from the input,
+ * with ids of existing requests and endpoints, or with other ids, and passes
+ * the message to UCP's handler.
  */
 #include "run.h"
 
@@ -17,7 +17,9 @@
 
 void fuzz_deliver(uint8_t id, const void *data, size_t length)
 {
-    void *exact = malloc(length); /* a read beyond it is detected */
+    /* exactly the size of the message, so that a sanitizer detects a read
+     * beyond its end */
+    void *exact = malloc(length);
     ucs_status_t status;
 
     memcpy(exact, data, length);
@@ -27,7 +29,8 @@ void fuzz_deliver(uint8_t id, const void *data, size_t length)
     free(exact);
 }
 
-/* Reads an operand: the id of an existing request, or an invented id. */
+/* Reads the id of a request: that of an existing request of the user, or an id
+ * from the input. */
 static ucp_le32_t next_request(reader_t *reader)
 {
     unsigned choice = next(reader);
@@ -40,7 +43,8 @@ static ucp_le32_t next_request(reader_t *reader)
     return ucp_le32(ucp_request_of(op->request)->id);
 }
 
-/* Reads an operand: the id of an existing endpoint, or an invented id. */
+/* Reads the id of an endpoint: that of an existing endpoint of the user, or an
+ * id from the input. */
 ucp_wire_end_t fuzz_next_end(reader_t *reader)
 {
     unsigned choice = next(reader);
@@ -77,8 +81,9 @@ void fuzz_say_introduction(reader_t *reader)
     fuzz_deliver(UCP_AM_ID_INTRODUCE, message, sizeof(*introduce) + length);
 }
 
-/* Reads a list of keys: none, invalid ones, or one that is valid for other
- * memory. Returns its size, at most MAX_KEYS. */
+/* Reads the remote keys that follow a message: no key, invalid bytes, or a key
+ * that was packed for memory other than that of the message. Returns the size
+ * of the keys in bytes, at most MAX_KEYS. */
 static size_t next_keys(reader_t *reader, char *keys)
 {
     unsigned choice     = next(reader);
@@ -136,7 +141,9 @@ void fuzz_say_rts(reader_t *reader)
     fuzz_deliver(UCP_AM_ID_RNDV_RTS, message, sizeof(rts->tag) + size);
 }
 
-/* Reads the secret of an announcement: usually that of `req`. */
+/* Reads the secret of a rendezvous, which an answer to its announcement must
+ * contain. Usually this is the valid secret of the send `req`; a wrong one if
+ * the input selects that, or if `req` is NULL or not announced. */
 static ucp_le32_t next_secret(reader_t *reader, const ucp_request_t *req)
 {
     if ((next(reader) >= 224) || (req == NULL) ||
@@ -199,8 +206,9 @@ void fuzz_say_done(reader_t *reader)
     fuzz_deliver(UCP_AM_ID_RNDV_DONE, &done, sizeof(done));
 }
 
-/* Reads the data between the header and the payload of a first fragment;
- * returns its size. */
+/* A message in fragments has additional fields between the header and the
+ * payload of its first fragment; `kind` selects them. Reads these fields to
+ * `dest`; returns their size in bytes. */
 static size_t next_first(reader_t *reader, uint8_t kind, char *dest)
 {
     ucp_tag_multi_first_t first;
@@ -222,9 +230,10 @@ static size_t next_first(reader_t *reader, uint8_t kind, char *dest)
     return 0;
 }
 
-/* Delivers a fragment. There are only a few message numbers, so that an input
- * can deliver several fragments of one message; lengths and offsets are usually
- * consistent. */
+/* Delivers a fragment of a message. The message has one of four numbers, so
+ * that several fragments of an input belong to the same message. Positions and
+ * lengths are usually from the table of next_size(), so that the fragments fit
+ * together. */
 void fuzz_say_fragment(reader_t *reader)
 {
     char message[sizeof(ucp_multi_fragment_t) + 128 + 5000] = {0};

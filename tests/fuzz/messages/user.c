@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The user in the fuzz target of messages: endpoints, operations of every kind,
- * and callbacks that close endpoints, free requests and start operations.
+ * The user of UCP in this fuzz target: endpoints, operations of every kind, and
+ * callbacks that close endpoints, free requests and start operations.
  */
 #include "run.h"
 
 /* ------------------------------------------------- a generic datatype -- */
 
+/* State of one packing or unpacking of contiguous bytes. Packing returns at
+ * most 700 bytes at a time. Unpacking of exactly 77 bytes fails. */
 typedef struct {
     char *buffer;
     size_t length;
@@ -58,8 +60,10 @@ const ucp_generic_dt_ops_t fuzz_generic_ops = {
 
 /* --------------------------------------- a lane that holds completions -- */
 
-/* The hostile peer determines the addresses of put and get, so neither is
- * executed: the lane only keeps the completion. */
+/* A put or get of the lane. The peer's messages determine the address, which
+ * may be invalid, so the operation is not executed. The address selects the
+ * result: the operation fails, is complete at once, or is outstanding until
+ * fuzz_release_held(). */
 static ucs_status_t hold(uint64_t remote_addr, uct_completion_t *comp)
 {
     if ((fuzz.num_held == MAX_HELD) || (remote_addr % 11 == 5)) {
@@ -99,8 +103,8 @@ void fuzz_release_held(ucs_status_t status)
     }
 }
 
-/* Replaces the lane of all endpoints of the worker, including reply
- * endpoints. */
+/* Replaces put and get of all lanes of the worker, including those of endpoints
+ * that are created later. */
 void fuzz_use_lane(void)
 {
     ucp_worker_iface_t *wiface = &fuzz.worker->ifaces[0];
@@ -137,11 +141,13 @@ void fuzz_open_ep(unsigned slot)
     ucp_worker_release_address(fuzz.worker, attr.address);
 }
 
+/* Returns an unused operation, or NULL if the run already has NUM_OPS. */
 static op_t *new_op(void)
 {
     return (fuzz.num_ops < NUM_OPS) ? &fuzz.ops[fuzz.num_ops++] : NULL;
 }
 
+/* Records the result of a call that starts an operation. */
 static void started(op_t *op, ucs_status_ptr_t result)
 {
     if (UCS_PTR_IS_PTR(result)) {
@@ -149,8 +155,9 @@ static void started(op_t *op, ucs_status_ptr_t result)
          * freed the request */
         op->pending = (op->calls == 0);
         op->request = (op->pending || (op->action != 2)) ? result : NULL;
-        op->pending = op->pending && !fuzz.ending; /* may end without a
-                                                    * callback */
+        /* UCP need not call the callback of an operation that is started while
+         * the worker is destroyed */
+        op->pending = op->pending && !fuzz.ending;
     } else {
         check(op->calls == 0, "a call and an immediate completion");
     }
@@ -178,7 +185,9 @@ static void post_send(unsigned slot, size_t size, ucp_tag_t tag, unsigned kind,
                       int action);
 static void post_recv(size_t size, ucp_tag_t tag, unsigned kind, int action);
 
-/* Does what the input has selected for the callback of this operation. */
+/* Does what the input has selected for the callback of this operation: 1: close
+ * an endpoint by force; 2: free the request; 3: post a receive; 4: send; 5:
+ * close an endpoint without force; other numbers: nothing. */
 static void act(op_t *op)
 {
     switch (op->action) {
@@ -212,7 +221,9 @@ static void on_send(void *request, ucs_status_t status, void *user_data)
     check(op->calls++ == 0, "a send completed twice");
     op->pending = 0;
     if ((op->action == 2) && (op->request == NULL)) {
-        op->request = request; /* the callback runs during the call */
+        /* the callback runs before the call that starts the operation has
+         * returned the request */
+        op->request = request;
     }
     act(op);
 }
@@ -223,8 +234,9 @@ static void on_recv(void *request, ucs_status_t status,
     on_send(request, status, user_data);
 }
 
-/* Prepares the buffer of an operation: contiguous, a list of four entries, or
- * generic. `kind` / 4 selects the flags of the operation. */
+/* Allocates the buffer of an operation and sets its parameters. `kind` % 4
+ * selects the datatype: 1: a list of four entries; 2: generic; otherwise
+ * contiguous. `kind` / 4 % 4 selects the flags of the operation. */
 static void prepare(op_t *op, size_t size, unsigned kind,
                     ucp_request_param_t *param, void **buffer, size_t *count)
 {
@@ -255,6 +267,8 @@ static void prepare(op_t *op, size_t size, unsigned kind,
     }
 }
 
+/* Posts a tagged receive. `kind` & 64: it accepts the tags with the same lowest
+ * bit; otherwise only this tag. */
 static void post_recv(size_t size, ucp_tag_t tag, unsigned kind, int action)
 {
     ucp_request_param_t param;
@@ -274,6 +288,8 @@ static void post_recv(size_t size, ucp_tag_t tag, unsigned kind, int action)
                                  (kind & 64) ? 1 : UINT64_MAX, &param));
 }
 
+/* Sends a tagged message over the endpoint eps[slot]. `kind` & 64: a
+ * synchronous send. */
 static void post_send(unsigned slot, size_t size, ucp_tag_t tag, unsigned kind,
                       int action)
 {
@@ -431,7 +447,7 @@ void fuzz_touch_op(reader_t *reader, int cancel)
     } else {
         ucp_request_free(op->request);
         op->request = NULL;
-        op->pending = 0; /* no more callbacks */
+        op->pending = 0; /* UCP does not call the callback of a freed request */
     }
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Fuzz target: packed remote keys and exported memory handles. Each input is
- * parsed as it is, and again as the body after a valid header; then it is
- * unpacked on an endpoint and imported, as users do.
+ * parsed unchanged, and as the body after a valid header. The input with the
+ * valid header is also passed to the functions of UCP's API that unpack a
+ * remote key and import a memory handle.
  */
 #include "ucp/mem/packed.h"
 
@@ -44,7 +45,8 @@ static void open_all(void)
     ucp_worker_release_address(worker, attr.address);
 }
 
-/* Passes bytes with a header to the functions that have no length parameter. */
+/* Passes a packed key or handle to the functions of the API. They have no
+ * parameter for the length and use that in the header, which must be valid. */
 static void use(const uint8_t *bytes)
 {
     ucp_mem_map_params_t import = {
@@ -76,7 +78,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         open_all();
     }
 
-    /* the exact size: a read beyond it is detected */
+    /* the copy has exactly the size of the input, so that a sanitizer detects a
+     * read beyond its end */
     memcpy(copy, data, size);
     for (i = 0; i < 2; ++i) {
         ucp_packed_read(copy, size, kinds[i], &mem);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: put, get, atomics, flush and fence that messages carry, with a
- * peer that violates the protocol. An input is a program: a user's operations
- * on memory of the same process, between messages that are passed directly to
- * the handlers, with existing or arbitrary ids. The memory has guard bytes on
- * both sides.
+ * Fuzz target: put, get, atomics, flush and fence that UCP emulates with
+ * messages, with a peer that violates the protocol. An input is a list of
+ * steps. A step is an operation of a user of UCP on memory of the same process,
+ * or a message of the peer, which is passed directly to UCP's handler. The
+ * message contains ids of existing requests and endpoints, or arbitrary ones.
  *
- * Checked: no access outside the memory, no operation completes twice, none is
- * lost, and no object remains at the end.
+ * Checked: no access outside the user's memory, which has guard bytes on both
+ * sides; no operation completes twice; every operation completes; and no object
+ * remains at the end.
  */
 #include "ucp/amo/amo.h"
 #include "ucp/rma/rkey.h"
@@ -17,33 +18,35 @@
 #include <string.h>
 
 enum {
-    LENT      = 9000,
-    GUARD     = 512,
-    NUM_OPS   = 40,
-    MAX_STEPS = 120,
-    BUFFER    = 8192,
+    LENT      = 9000, /* Bytes of memory that operations may access */
+    GUARD     = 512,  /* Guard bytes on each side of this memory */
+    NUM_OPS   = 40,   /* Maximum operations of the user in a run */
+    MAX_STEPS = 120,  /* Maximum steps in a run */
+    BUFFER    = 8192, /* Bytes of the buffer of each operation */
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* The rest of the input. */
 static struct {
     const uint8_t *data;
-    size_t left;
+    size_t left; /* Bytes that are not yet read */
 } input;
 
 static ucp_context_h context;
 static ucp_worker_h worker;
-static ucp_ep_h ep;
+static ucp_ep_h ep; /* To the worker itself; NULL: closed */
 static ucp_mem_h memh;
 static ucp_rkey_h rkey;
 static char memory[GUARD + LENT + GUARD] __attribute__((aligned(64)));
 static struct {
-    void *request; /* NULL: none, or freed */
-    int pending;   /* a callback is expected */
+    void *request; /* NULL: the operation has no request, or it is freed */
+    int pending;   /* The operation is outstanding */
     char buffer[BUFFER];
 } ops[NUM_OPS];
 static unsigned num_ops;
 
+/* Ends the program with a message unless the condition is true. */
 static void check(int condition, const char *what)
 {
     if (!condition) {
@@ -52,6 +55,7 @@ static void check(int condition, const char *what)
     }
 }
 
+/* Reads one byte; returns 0 at the end of the input. */
 static unsigned next(void)
 {
     if (input.left == 0) {
@@ -61,8 +65,8 @@ static unsigned next(void)
     return *input.data++;
 }
 
-/* Reads an offset or a length: inside, at the edges of, or beyond the
- * memory. */
+/* Reads an index of the table, and returns the offset or length in bytes from
+ * it: inside the memory, at its ends, or beyond it. */
 static uint64_t next_size(void)
 {
     static const uint64_t sizes[] = {0,    1,        4,       8,
@@ -72,6 +76,7 @@ static uint64_t next_size(void)
     return sizes[next() % (sizeof(sizes) / sizeof(sizes[0]))];
 }
 
+/* Returns the start of the memory that operations may access. */
 static char *lent(void)
 {
     return memory + GUARD;
@@ -87,6 +92,8 @@ static void on_end(void *request, ucs_status_t status, void *user_data)
     *pending = 0;
 }
 
+/* Starts an operation. what: 0: put; 1: get; 2: atomic; 3: flush of the
+ * endpoint; 4: flush of the worker. */
 static void post(unsigned what)
 {
     ucp_request_param_t param = {
@@ -136,6 +143,7 @@ static void post(unsigned what)
     }
 }
 
+/* Frees the request of an operation. UCP does not call its callback then. */
 static void free_op(void)
 {
     unsigned i = next() % NUM_OPS;
@@ -160,6 +168,7 @@ static void close_ep(void)
     }
 }
 
+/* Maps the memory, so that keys for it exist. */
 static void lend(void)
 {
     ucp_mem_map_params_t params = {
@@ -172,7 +181,8 @@ static void lend(void)
     check(ucp_mem_map(context, &params, &memh) == UCS_OK, "no memory");
 }
 
-/* Maps the memory again, which makes the keys of earlier messages invalid. */
+/* Unmaps the memory and maps it again: keys of the previous mapping, such as
+ * `rkey`, become invalid. */
 static void lend_anew(void)
 {
     ucp_mem_unmap(context, memh);
@@ -193,17 +203,21 @@ static void deliver(uint8_t id, const void *message, size_t length)
     };
     char *copy = malloc(length + (length == 0));
 
-    /* the exact size: a read beyond it is detected */
+    /* the copy has exactly the size of the message, so that a sanitizer detects
+     * a read beyond its end */
     memcpy(copy, message, length);
     handlers[id](worker, copy, length, 0);
     free(copy);
 }
 
+/* Reads the id of mapped memory: usually that of `memh`. */
 static uint64_t next_key(void)
 {
     return (next() % 4 == 0) ? next() : memh->id;
 }
 
+/* Reads the id of the endpoint that has sent a message: usually that of
+ * `ep`. */
 static ucp_wire_end_t next_sender(void)
 {
     ucp_wire_end_t sender = {ucp_le64(worker->uuid), ucp_le64(next())};
@@ -230,15 +244,17 @@ static uint32_t next_request(void)
     return next();
 }
 
-/* Reads a secret: usually that of the endpoint, sometimes 0. */
+/* Reads the secret that a reply must contain: usually the valid one of `ep`,
+ * otherwise 0. */
 static ucp_rma_secret_t next_secret(void)
 {
     return ucp_rma_secret(((ep != NULL) && (next() % 16 != 15)) ? ep->secret :
                                                                   0);
 }
 
-/* Reads the number of accesses that an acknowledgement reports as done: usually
- * between the number of those done and one more than were issued. */
+/* Reads the number of accesses that an acknowledgement reports as done. The
+ * number is usually at least that of the previous acknowledgement (rma_done),
+ * and at most one more than the number of accesses that UCP has issued. */
 static uint32_t next_count(void)
 {
     return ((ep != NULL) && (next() % 4 != 0)) ?
@@ -246,6 +262,7 @@ static uint32_t next_count(void)
                next();
 }
 
+/* Builds the message with the id ids[what] from the input, and delivers it. */
 static void say(unsigned what)
 {
     static const uint8_t ids[] = {
@@ -324,7 +341,9 @@ static void open_context(void)
     check(ucp_init(&params, NULL, &context) == UCS_OK, "no context");
 }
 
-/* Opens an endpoint to the worker itself, without a lane for remote memory. */
+/* Opens a worker and an endpoint to itself. The endpoint has no lane (endpoint
+ * of a transport) for remote memory or atomics, so that UCP emulates these
+ * operations with messages. */
 static void open_all(void)
 {
     ucp_worker_params_t params = {
@@ -374,7 +393,8 @@ static void step(void)
     } else if (what == 17) {
         lend_anew();
     } else if (what == 18) {
-        ep->remote_lanes |= 1; /* a fence must wait for this lane */
+        /* as after a put by lane 0: the next fence must wait for the lane */
+        ep->remote_lanes |= 1;
     } else if (next() % 8 == 0) {
         close_ep();
     }

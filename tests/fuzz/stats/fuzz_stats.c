@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: counters of another process. Each input is parsed unchanged, and
- * again with a header that passes the first checks, so that the data after the
- * header is parsed; valid counters are printed in every format.
+ * Fuzz target: the memory in which another process publishes its counters. Each
+ * input is parsed unchanged, and with changes in its header. The changed header
+ * passes the first checks, so that the data after it is parsed too. If the
+ * counters are valid, they are printed in every format.
  */
 #include "ucs/stats/view.h"
 
@@ -11,6 +12,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* Prints the counters in every format. before: earlier counters, which are
+ * subtracted; NULL: none. */
 static void print_all(const ucs_stats_view_t *view,
                       const ucs_stats_view_t *before)
 {
@@ -33,6 +36,7 @@ static void print_all(const ucs_stats_view_t *view,
     }
 }
 
+/* Parses and prints counters. is_whole: a rejection must have a reason. */
 static void read_one(const void *bytes, size_t size, int is_whole)
 {
     char why[UCS_STATS_WHY_MAX] = "";

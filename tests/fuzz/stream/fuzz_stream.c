@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: streams, with a peer that violates the protocol. An input is a
- * program: a user's operations on endpoints to their own worker, between
- * messages that are passed directly to the handlers, with existing or arbitrary
- * keys and ids.
+ * Fuzz target: UCP's streams, with a peer that violates the protocol. An input
+ * is a list of steps. A step is an operation of a user on endpoints to their
+ * own worker, or a message of the peer, which is passed directly to UCP's
+ * handler. The message contains keys of existing streams and ids of existing
+ * endpoints, or arbitrary ones.
  *
- * Checked: no operation completes twice or returns more than requested, none is
- * lost, both ends of each stream are consistent, and no object remains.
+ * Checked: no operation completes twice or receives more than was requested;
+ * every operation completes; the state of each stream is consistent; and no
+ * object remains.
  */
 #include "ucp/proto/ep.h"
 #include "ucp/stream/desc.h"
@@ -16,33 +18,39 @@
 #include <string.h>
 #include <ucx/am.h>
 
+/* Limits of a run: operations of the user, endpoints and pieces of received
+ * data that the user holds at a time, and steps. */
 enum { NUM_OPS = 40, NUM_EPS = 5, NUM_HELD = 8, MAX_STEPS = 150 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* The rest of the input. */
 static struct {
     const uint8_t *data;
-    size_t left;
+    size_t left; /* Bytes that are not yet read */
 } input;
 
+/* An operation of the user. */
 typedef struct {
-    void *request; /* NULL: none, or freed */
-    int pending;   /* a callback is expected */
-    char *buffer;
-    size_t size;
-    size_t elem_size;
+    void *request;    /* NULL: the operation has no request, or it is freed */
+    int pending;      /* The operation is outstanding */
+    char *buffer;     /* Freed at the end of the run */
+    size_t size;      /* Bytes in `buffer` */
+    size_t elem_size; /* Bytes of an element of the datatype */
 } op_t;
 
 static ucp_context_h context;
 static ucp_worker_h worker;
-static ucp_ep_h eps[NUM_EPS];
+static ucp_ep_h eps[NUM_EPS]; /* NULL: not open */
 static op_t ops[NUM_OPS];
 static unsigned num_ops;
+/* Received data that the user has not yet released. */
 static struct {
-    void *data;
-    ucp_ep_h ep;
+    void *data;  /* NULL: none */
+    ucp_ep_h ep; /* Not used */
 } held[NUM_HELD];
 
+/* Ends the program with a message unless the condition is true. */
 static void check(int condition, const char *what)
 {
     if (!condition) {
@@ -51,6 +59,7 @@ static void check(int condition, const char *what)
     }
 }
 
+/* Reads one byte; returns 0 at the end of the input. */
 static unsigned next(void)
 {
     if (input.left == 0) {
@@ -92,6 +101,8 @@ static void on_recv(void *request, ucs_status_t status, size_t length,
     }
 }
 
+/* Prepares an operation with a buffer of `size` bytes; returns its
+ * parameters. */
 static ucp_request_param_t begin(op_t *op, size_t size)
 {
     *op        = (op_t){.size = size, .elem_size = 1, .pending = 1};
@@ -106,6 +117,7 @@ static ucp_request_param_t begin(op_t *op, size_t size)
     };
 }
 
+/* Records the result of the call that starts the operation. */
 static void began(op_t *op, ucs_status_ptr_t ret)
 {
     if (UCS_PTR_IS_PTR(ret)) {
@@ -150,6 +162,8 @@ static void post_recv(ucp_ep_h ep)
     began(op, ret);
 }
 
+/* Releases the data in a slot of `held`; if the slot is free, receives data of
+ * the endpoint without a buffer, and holds it. */
 static void take_data(ucp_ep_h ep)
 {
     unsigned i = next() % NUM_HELD;
@@ -169,6 +183,7 @@ static void take_data(ucp_ep_h ep)
     }
 }
 
+/* Cancels an operation, or frees the request of an operation that has ended. */
 static void cancel_or_free(int cancel)
 {
     op_t *op = &ops[next() % NUM_OPS];
@@ -231,9 +246,11 @@ static void close_ep(unsigned i, unsigned flags)
 
 /* ------------------------------------------------------------- the peer -- */
 
+/* A receive buffer of a transport. */
 typedef struct {
     ucx_recv_desc_owner_t owner;
-    void *word; /* for the descriptor's owner */
+    void *word; /* ucx_recv_desc_set() stores the address of `owner` here,
+                 * directly before `headroom` */
     char headroom[UCP_RX_HEADROOM];
     char message[];
 } buffer_t;
@@ -243,8 +260,9 @@ static void buffer_free(ucx_recv_desc_owner_t *owner, void *desc)
     free(ucs_container_of(owner, buffer_t, owner));
 }
 
-/* Delivers a message in a buffer of the exact size, so that a read beyond its
- * end is detected. The handler may keep the buffer if the flags allow this. */
+/* Delivers a message in a buffer of exactly its size, so that a sanitizer
+ * detects a read beyond its end. The input selects whether the handler may keep
+ * the buffer (UCT_CB_PARAM_FLAG_DESC). */
 static void deliver(uint8_t id, const void *message, size_t length)
 {
     static const uct_am_callback_t handlers[UCP_AM_ID_LAST] = {
@@ -269,7 +287,8 @@ static void deliver(uint8_t id, const void *message, size_t length)
     }
 }
 
-/* Reads a key: that of an endpoint's stream or of its peer's, or any key. */
+/* Reads the key by which a message selects a stream: the key of an endpoint's
+ * stream, the key of the peer's end of such a stream, or a small number. */
 static ucp_le64_t next_key(void)
 {
     unsigned what = next();
@@ -287,6 +306,8 @@ static ucp_le64_t next_key(void)
     return field;
 }
 
+/* Reads the id of an endpoint: that of an existing endpoint, the name of its
+ * stream, or an id from the input. */
 static ucp_wire_end_t next_end(void)
 {
     unsigned what      = next();
@@ -324,8 +345,10 @@ static void say_data(void)
             (next() < 230) ? length : next() % sizeof(key));
 }
 
-/* ------------------------------------------------------------- the target -- */
+/* ------------------------------------------------------------- the target
+ * -- */
 
+/* Checks that the lists and counters of the stream are consistent. */
 static void check_stream(ucp_stream_t *stream)
 {
     size_t available = 0;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fuzz target: wire-up messages of a peer that violates the protocol. An input
- * is a program: a user that connects, sends and closes, between requests for
- * lanes, replies, acknowledgements and fragments that are passed directly to
- * their handlers, valid or forged.
+ * Fuzz target: wire-up, the exchange of messages by which two endpoints of UCP
+ * connect their lanes (endpoints of transports), with a peer that violates the
+ * protocol. An input is a list of steps. In a step a user connects, sends or
+ * closes, or the peer sends a request for lanes, a reply, an acknowledgement or
+ * a fragment of such a message. The peer's message may be valid or not, and is
+ * passed directly to UCP's handler.
  *
  * Checked: nothing is sent over a lane that is not connected, and no object
  * remains after all endpoints are closed. make_corpus.py describes the bytes of
@@ -30,17 +32,20 @@ static void check(int condition, const char *what)
 #include "ucp/wireup/records.h"
 #include "ucp/wireup/state.h"
 
+/* Limits: endpoints of the user at a time, steps of a run, bytes of arbitrary
+ * data in a message, and bytes of a worker address. */
 enum { NUM_EPS = 4, MAX_STEPS = 100, MAX_BYTES = 200, MAX_ADDRESS = 512 };
 
+/* The rest of an input. */
 typedef struct {
     const uint8_t *data;
-    size_t left;
+    size_t left; /* Bytes that are not yet read */
 } reader_t;
 
 static ucp_context_h context;
 static ucp_worker_h worker;
-static ucp_ep_h eps[NUM_EPS];
-static unsigned num_sends;
+static ucp_ep_h eps[NUM_EPS]; /* To the worker itself; NULL: not open */
+static unsigned num_sends;    /* Sends of the user in this run */
 
 static const ucp_request_param_t force = {
     .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
@@ -50,6 +55,7 @@ static const ucp_request_param_t none = {0};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* Reads one byte; returns 0 at the end of the input. */
 static unsigned next(reader_t *reader)
 {
     if (reader->left == 0) {
@@ -66,7 +72,8 @@ static void progress(unsigned count)
     }
 }
 
-/* Progresses until a round returns no events, with a limit. */
+/* Progresses until three consecutive calls of progress return no event, but at
+ * most 1000 times. */
 static void settle(void)
 {
     unsigned left, quiet = 0;
@@ -76,8 +83,10 @@ static void settle(void)
     }
 }
 
-/* ---------------------------------------------------------------- the user -- */
+/* ---------------------------------------------------------------- the user
+ * -- */
 
+/* Stores the worker's address; returns its length in bytes. */
 static size_t own_address(char *bytes)
 {
     ucp_address_t *address;
@@ -108,6 +117,7 @@ static void connect_slot(reader_t *reader)
     }
 }
 
+/* Frees a request, which may be outstanding. */
 static void forget_request(void *request)
 {
     if (UCS_PTR_IS_PTR(request)) {
@@ -145,6 +155,8 @@ static void send_some(reader_t *reader)
                        ucp_tag_send_nbx(ep, buffer, length, 1, &none));
 }
 
+/* Simulates that a transport reports an error of one of the lanes of an
+ * endpoint whose wire-up is not yet complete. */
 static void fail_some(reader_t *reader)
 {
     unsigned what = next(reader);
@@ -164,11 +176,15 @@ static void fail_some(reader_t *reader)
     }
 }
 
-/* ---------------------------------------------------------------- the peer -- */
+/* ---------------------------------------------------------------- the peer
+ * -- */
 
+/* Passes a message to its handler. */
 static void say(uint8_t id, const void *data, size_t length)
 {
-    void *exact = malloc(length); /* a read beyond it is detected */
+    /* exactly the size of the message, so that a sanitizer detects a read
+     * beyond its end */
+    void *exact = malloc(length);
 
     memcpy(exact, data, length);
     check(ucx_iface_deliver_am(worker->ifaces[0].iface, id, exact,
@@ -177,9 +193,9 @@ static void say(uint8_t id, const void *data, size_t length)
     free(exact);
 }
 
-/* Reads an endpoint id: that of an endpoint of the worker (which the user or
- * the library has created), a wrong variant of such an id, or an unknown
- * one. */
+/* Reads the id of an endpoint: that of an existing endpoint of the worker, such
+ * an id with a changed bit, or an unknown id. The existing endpoints are those
+ * of the user and those that the library has created. */
 static ucp_wire_end_t next_end(reader_t *reader)
 {
     unsigned what      = next(reader);
@@ -201,6 +217,7 @@ static ucp_wire_end_t next_end(reader_t *reader)
     return end;
 }
 
+/* Reads the description of a lane in a request or reply. */
 static void next_record(reader_t *reader, ucp_wireup_record_t *record)
 {
     static const uint8_t bytes[UINT8_MAX] = {0xe9, 0x03};
@@ -301,7 +318,8 @@ static void say_bytes(reader_t *reader)
     say(id, message, length);
 }
 
-/* --------------------------------------------------------- beginning and end -- */
+/* --------------------------------------------------------- beginning and end
+ * -- */
 
 static void open_context(void)
 {
@@ -338,8 +356,9 @@ static void step(reader_t *reader)
     }
 }
 
-/* Closes all endpoints of the user, and reports to the others that their peers
- * have closed; endpoints that remain must be closing. */
+/* Closes all endpoints of the user. For endpoints that the library has created,
+ * delivers the message that their peer has closed. An endpoint that remains
+ * after that must be in the state of closing. */
 static void end_orderly(void)
 {
     ucp_wire_end_t end;
@@ -360,7 +379,8 @@ static void end_orderly(void)
     }
     settle();
     ucs_list_for_each(ep, &worker->eps, link) {
-        /* closing waits for a flush, which a peer may never acknowledge */
+        /* a close waits for a flush. The peer of this run may never acknowledge
+         * it, so the endpoint may still exist */
         check((ep->flags & UCP_EP_FLAG_CLOSING) != 0, "an endpoint was left");
     }
     check(ucs_list_is_empty(&ucp_worker_wireup(worker)->rejections),

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A shared object without an entry point that links a plugin: a look-up of the
- * entry point by name would find the linked plugin's.
+ * A shared object without an entry point that links a plugin as a library.
+ * dlsym() on this object finds the entry point of the linked plugin, which the
+ * core must not use.
  */
 #include <ucx/plugin.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A plugin with a selectable defect. The file fake.txt in its folder contains
- * three words: its name, its version and its defect. The plugin transfers no
- * data.
+ * three words: the name of the plugin, its version, and its defect. The plugin
+ * transfers no data.
  */
 #include <ucx/plugin.h>
 
@@ -12,7 +12,7 @@
 
 #define NEWER_ABI UCX_PLUGIN_ABI(UCX_PLUGIN_ABI_MAJOR, 9)
 
-/* Numbers of calls, which the test reads. */
+/* Number of calls of the entry point, which the tests read. */
 UCX_PLUGIN_EXPORT int fake_entries;
 
 static char fake_name[64], fake_version[64], fake_defect[64];
@@ -225,8 +225,8 @@ static ucx_component_t component2 = {
 
 static const ucx_component_t *components[] = {&component, &component2};
 
-/* The descriptor of a newer minor version, which has more members than these
- * headers. */
+/* The descriptor. With the defect "newer-minor" it is that of a newer minor
+ * version, which has more members than in these headers. */
 static struct {
     ucx_plugin_t plugin;
     void *member_of_tomorrow[4];
@@ -358,6 +358,7 @@ static void spoil_config(void)
     }
 }
 
+/* Reads fake.txt. Returns 0 on failure. */
 static int read_orders(const char *folder)
 {
     char path[sizeof(fake_folder) + 16];
@@ -404,8 +405,8 @@ ucs_status_t ucx_plugin_entry(const ucx_plugin_args_t *args,
         *plugin_p = NULL;
         return UCS_OK;
     } else if (is("recurse")) {
-        /* The test's host table has this function call the loader, which loads
-         * this plugin recursively. */
+        /* In the test of this defect, machine_guid() loads this plugin
+         * recursively, and returns 1 if that load fails */
         if (args->host->machine_guid() != 1) {
             snprintf(args->reason, args->reason_size, "it was let in again");
             return UCS_ERR_INVALID_PARAM;

@@ -2,10 +2,12 @@
 /*
  * A program that uses the UCT library by dlopen() only, as bindings of other
  * languages do: it loads the library with local symbols, and the library loads
- * the plugins. The program prints the components whose code was called
- * successfully.
+ * the plugins. The program prints the name of each component whose code was
+ * called successfully.
  *
- *   host LIBRARY once | again | copies
+ *   host LIBRARY once    uses the library
+ *   host LIBRARY again   unloads it, and loads and uses it again
+ *   host LIBRARY copies  loads a second copy, and uses both
  */
 #include <dlfcn.h>
 #include <stdio.h>

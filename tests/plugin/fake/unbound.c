@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A plugin that calls an undefined function, and is linked so that this fails
- * at the first call only.
+ * A plugin that calls an undefined function. It is linked for lazy binding, so
+ * that the missing symbol would only be detected when the function is called.
  */
 #include <ucx/plugin.h>
 

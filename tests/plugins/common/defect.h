@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Selects a planted defect by the name of the folder that a library was loaded
- * from. The tests of the conformance kit copy a library into a folder with the
- * name of the defect.
+ * Selects a deliberate defect of a plugin by the name of the folder from which
+ * its library was loaded. The tests of the conformance kit (ucx-plugin-check)
+ * copy the library into a folder with the name of the defect that the kit must
+ * find.
  */
 #ifndef TEST_DEFECT_H
 #define TEST_DEFECT_H
@@ -11,8 +12,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Returns whether the library that contains `object` was loaded from a folder
- * with this name. */
+/* Returns whether the library that contains the address `object` was loaded
+ * from a folder with this name. */
 static inline int defect_is(const void *object, const char *name)
 {
     const size_t length = strlen(name);

@@ -6,8 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Descriptors are kept until every core that has called the entry point has
- * called fini(). */
+/* The instances of all cores in this process. They are freed together, when
+ * each core that has called the entry point has called fini(). `active`: number
+ * of cores that have not called it yet. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static local_instance_t *instances;
 static unsigned active;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shared by the test plugins: the entry point, and a memory domain with one
- * device.
+ * Functions shared by the test plugins: the entry point, and the lists of
+ * memory domains and devices, each of which has one entry.
  */
 #ifndef LOCAL_ENTRY_H
 #define LOCAL_ENTRY_H
@@ -11,16 +11,17 @@
 #define LOCAL_VERSION "1.0.0"
 
 /** The plugin's state for one core (a process may load several copies of the
- * core). The component is the first member, so that its address leads to the
- * core's services in `host`. */
+ * core). The component is the first member, so that a pointer to it can be
+ * converted to one to this structure. */
 typedef struct local_instance {
     ucx_component_t component; /**< First member */
     ucx_plugin_t plugin;
     const ucx_component_t *components[1];
-    const ucx_host_t *host;
+    const ucx_host_t *host; /**< Services of the core */
     struct local_instance *next;
 } local_instance_t;
 
+/** Returns the services of the core that opened the domain. */
 static inline const ucx_host_t *local_host_of(uct_md_h md)
 {
     return ((const local_instance_t *)md->component)->host;

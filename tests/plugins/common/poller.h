@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The monitored descriptors of one interface. An object that a callback removes
- * is not freed before all callbacks of the round have returned, because a
- * caller may still use it.
+ * The monitored descriptors of one interface, and the callbacks for their
+ * events. poller_run() calls the callbacks. A callback may remove objects:
+ * their memory is freed after poller_run() has called all callbacks, because
+ * its callers may still use them.
  */
 #ifndef LOCAL_POLLER_H
 #define LOCAL_POLLER_H
@@ -10,44 +11,49 @@
 #include <stdint.h>
 #include <ucs/type/status.h>
 
-/** A member of every object that is freed by poller_free(). */
+/** A member of every object that is freed by poller_free(). Used only while the
+ * object waits to be freed. */
 typedef struct poller_memory {
     struct poller_memory *next;
-    void *block;
+    void *block; /**< The object, to pass to free() */
 } poller_memory_t;
 
 typedef struct poller {
-    int epoll; /**< Readable when there are events */
-    int running;
-    poller_memory_t *given_up;
+    int epoll;                 /**< Readable when there are events */
+    int running;               /**< Number of calls of poller_hold() without
+                  * poller_release() */
+    poller_memory_t *given_up; /**< Objects to free when `running` is 0 */
 } poller_t;
 
 typedef struct poller_source poller_source_t;
 
+/** A monitored descriptor. */
 struct poller_source {
     poller_memory_t memory;
-    int fd; /**< -1: removed */
+    int fd; /**< -1: the source was removed */
+    /** Callback; `events` are EPOLL* */
     void (*ready)(poller_source_t *source, uint32_t events);
-    void *owner;
+    void *owner; /**< Argument of poller_add(), for the callback */
 };
 
 ucs_status_t poller_open(poller_t *poller);
 void poller_close(poller_t *poller);
 
-/** Monitors `fd` for `events` (EPOLL*). The source owns `fd` and closes it.
- *  Without memory `fd` is closed at once, and the result is NULL. */
+/* Monitors `fd` for `events` (EPOLL*). poller_remove() closes `fd`. On failure,
+ * closes `fd` and returns NULL. */
 poller_source_t *poller_add(poller_t *poller, int fd, uint32_t events,
                             void (*ready)(poller_source_t *, uint32_t),
                             void *owner);
 void poller_modify(poller_t *poller, poller_source_t *source, uint32_t events);
-/** A source of NULL is ignored. */
+/** Stops monitoring a descriptor and closes it; the source is freed. Does
+ *  nothing if `source` is NULL. */
 void poller_remove(poller_t *poller, poller_source_t *source);
 
-/** Frees `block`, which contains `memory`: now, or after the round if callbacks
- *  are being called. */
+/** Frees `block`, whose member `memory` is: at once, or if poller_hold() or
+ *  poller_run() is in effect, when that ends. */
 void poller_free(poller_t *poller, void *block, poller_memory_t *memory);
 
-/** Between these two calls, removed objects are not freed. */
+/** Between these two calls, no object is freed. The calls may be nested. */
 void poller_hold(poller_t *poller);
 void poller_release(poller_t *poller);
 

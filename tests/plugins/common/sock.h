@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Local sockets with random names. They connect processes of the same kernel
+ * Local sockets with random names. They connect processes of the same machine
  * and network namespace, which a sock_host_t identifies.
  */
 #ifndef LOCAL_SOCK_H
@@ -17,10 +17,10 @@ typedef struct sock_name {
     uint8_t bytes[16];
 } sock_name_t;
 
-/** Where socket names are valid: the machine and its network namespace. */
+/** Where socket names are valid: a machine and a network namespace on it. */
 typedef struct sock_host {
-    uint64_t machine;
-    uint64_t network;
+    uint64_t machine; /**< ucx_host_t.machine_guid() */
+    uint64_t network; /**< Inode number of the network namespace */
 } sock_host_t;
 
 /** Returns the identity of this process's machine and network namespace. */
@@ -33,7 +33,7 @@ int sock_is_here(const ucx_host_t *host, const void *bytes, size_t length);
 /** Returns a listening socket with a new name, or -1. */
 int sock_listen(sock_name_t *name);
 
-/** Returns a socket that is connected to the listener, or -1. */
+/** Returns a socket that is connected to the listening socket `name`, or -1. */
 int sock_connect(const sock_name_t *name);
 
 /** Accepts the next connection; returns its socket, or -1. */

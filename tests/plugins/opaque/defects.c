@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The defects of this plugin. With the linker option --wrap, calls between the
- * plugin's files first call the function of this file. The name of the
- * library's folder selects a defect; if it names none, all calls are passed on.
+ * Deliberate defects of the example plugin opaque, which the conformance kit
+ * must find. With the linker option --wrap, calls of opaque_touchable() in the
+ * plugin call the function in this file. The name of the library's folder
+ * selects a defect; if it names none, all calls are passed on.
  */
 #include "opaque.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The built-in loopback transport as a plugin, so that the conformance kit can
- * test it. It has another name, because a plugin must not have the name of a
- * component of the core.
+ * The core's loopback transport "self" as a plugin, so that the conformance kit
+ * (ucx-plugin-check) can test it. Its name is changed to "loop", because a
+ * plugin must not have the name of a component of the core.
  */
 #include <ucx/plugin.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A device loses its address: the endpoint fails with UCS_ERR_UNREACHABLE
- * before any time limit has expired, because the plugin monitors the device
- * with an asynchronous descriptor. The test runs in its own network namespace
- * and changes only the loopback device of that.
+ * Tests that endpoints of the example plugin udp fail with UCS_ERR_UNREACHABLE
+ * when the device loses its address. A timeout would have another status: the
+ * plugin must monitor the address by an asynchronous descriptor. The test runs
+ * in its own network namespace and changes only the loopback device in it.
  */
 #include <net/if.h>
 #include <netinet/in.h>
@@ -18,10 +18,10 @@
 
 #include "opened.h"
 
-enum { SKIPPED = 77, PATIENCE = 60000 /* ms */ };
+enum { SKIPPED = 77 /* exit code */, PATIENCE = 60000 /* ms */ };
 
-/* Issues an ioctl() on a network device, which needs CAP_NET_ADMIN in the new
- * namespace. */
+/* Issues an ioctl() on a network device. The caller has the CAP_NET_ADMIN that
+ * this needs, because it has created the network namespace. */
 static int control(unsigned long what, struct ifreq *request)
 {
     int fd     = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -52,8 +52,8 @@ static int remove_address(void)
     return control(SIOCSIFADDR, &request);
 }
 
-/* Progresses until the failure is reported. Each round pauses, to use less
- * processor time. */
+/* Progresses until the failure is reported. Sleeps 1 ms after each call without
+ * effect, to use less processor time. */
 static void wait_for_failure(uct_worker_h worker)
 {
     int left;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The defects of this plugin. With the linker option --wrap, calls between the
- * files of the example first call the functions of this file. The name of the
- * library's folder selects a defect; if it names none, all calls are passed on.
+ * Deliberate defects of the example plugin udp, which the conformance kit must
+ * find. With the linker option --wrap, calls of the functions __real_* in the
+ * plugin call the functions __wrap_* in this file. The name of the library's
+ * folder selects a defect; if it names none, all calls are passed on.
  */
 #include "udp.h"
 

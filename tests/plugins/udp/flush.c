@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Flushes of the example udp: a flush of the interface completes while an
- * endpoint continues to send, and also if the endpoint is destroyed; an
- * endpoint whose operations were cancelled is not reported as failed when its
- * time limits expire.
+ * Tests flushes of the example plugin udp. A flush of the interface completes
+ * while an endpoint continues to send, and also if the endpoint is destroyed.
+ * An endpoint whose operations were cancelled is not reported as failed,
+ * although its peer never acknowledges them.
  */
 #include "opened.h"
 
@@ -12,12 +12,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { LIMIT = 1000 /* ms, UCX_UDP_TIMEOUT */, ROUNDS = 100000 };
+enum { LIMIT = 1000 /* ms, UCX_UDP_TIMEOUT of this test */, ROUNDS = 100000 };
 
 static unsigned num_received, num_flushed;
 static uct_ep_h sender;
 
-/* Sends until the window is full. */
+/* Sends until the send window of the endpoint is full. */
 static void fill(uct_ep_h ep)
 {
     while (uct_ep_am_short(ep, 1, 0, NULL, 0) == UCS_OK) {
@@ -35,7 +35,8 @@ static ucs_status_t on_message(void *arg, void *data, size_t length,
     return UCS_OK;
 }
 
-/* Sends as many messages as the window permits, and stays in the queue. */
+/* A pending request that sends as many messages as the send window permits, and
+ * returns an error, so that it is called again. */
 static ucs_status_t on_open(uct_pending_req_t *req)
 {
     (void)req;
@@ -76,8 +77,8 @@ static void flush_completes(const opened_t *opened, int destroys)
     }
 }
 
-/* Returns a socket that receives messages and never acknowledges them; its port
- * in *port_p. */
+/* Returns a socket that never acknowledges messages. *port_p receives its
+ * port. */
 static int open_silent(uint16_t *port_p)
 {
     struct sockaddr_in addr = {.sin_family = AF_INET};
@@ -110,8 +111,8 @@ static void cancelled_is_silent(const opened_t *opened)
     close(fd);
 }
 
-/* The interface is closed before its flush has completed: the completion is not
- * called, and nothing is leaked. */
+/* The interface is closed before a flush of it has completed: the completion is
+ * not called. A sanitizer checks that nothing is leaked. */
 static void close_drops_flush(opened_t *opened)
 {
     static uct_completion_t comp = {.func = on_flushed, .count = 1};

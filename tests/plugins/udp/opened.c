@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opens the example udp for the tests of this folder. */
+/* See opened.h. */
 #include "opened.h"
 #include "udp.h"
 

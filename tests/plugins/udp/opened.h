@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An interface of the example udp on the loopback device. */
+/* Opens an interface of the example plugin udp on the loopback device, for the
+ * tests of this folder. */
 #ifndef TEST_UDP_OPENED_H
 #define TEST_UDP_OPENED_H
 
@@ -15,11 +16,11 @@ typedef struct opened {
 
 extern ucs_status_t udp_failure; /* The last failure that was reported */
 
-/* Ends the test with a failure that names `what` if `holds` is zero. */
+/* If `holds` is 0, ends the program with a failure that names `what`. */
 void udp_require(int holds, const char *what);
 
 void udp_open(opened_t *opened);
-/* The endpoints must be destroyed before. */
+/* All endpoints must have been destroyed before. */
 void udp_close(opened_t *opened);
 
 /* Returns an endpoint to the same interface. */

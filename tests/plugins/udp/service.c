@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A receiver whose user computes and never calls progress. Its service thread
- * acknowledges messages, keeps those that arrive, makes the sender wait when it
- * cannot keep more, and wakes a user that sleeps. Progress then delivers all
- * messages in order.
+ * Tests a receiver of the example plugin udp whose user does not call progress
+ * for long. The service thread of the receiving interface acknowledges
+ * messages, keeps those that arrive, makes the sender wait when it cannot keep
+ * more, and wakes a user that sleeps on the event descriptor. Progress then
+ * delivers all messages in order.
  */
 #include "opened.h"
 #include "udp.h"
@@ -13,7 +14,7 @@
 
 enum {
     MANY     = 200,  /* Messages; more than the service thread keeps */
-    LIMIT    = 1,    /* s, UCX_UDP_TIMEOUT */
+    LIMIT    = 1,    /* s, UCX_UDP_TIMEOUT of this test */
     PATIENCE = 30000 /* ms, of a poll() */
 };
 
@@ -53,8 +54,8 @@ static void send_up_to(unsigned last)
     }
 }
 
-/* Waits for a flush while only the sender is progressed: the receiver's service
- * thread must acknowledge. */
+/* Flushes the sender's endpoint while only the sender progresses, so that the
+ * receiver's service thread must acknowledge. */
 static void flush(const opened_t *opened)
 {
     uct_completion_t comp = {.func = on_flushed, .count = 1, .status = UCS_OK};
@@ -76,8 +77,9 @@ static void acknowledges(const opened_t *opened)
     udp_require(num_received == 0, "no message without progress");
 }
 
-/* The receiver sleeps on its descriptor. The service thread may receive the
- * message first: the descriptor must be readable nevertheless. */
+/* The receiver sleeps on its event descriptor until a message arrives. Even if
+ * the service thread receives the message first, the descriptor must become
+ * readable. */
 static void wakes(const opened_t *from, const opened_t *to)
 {
     struct pollfd pfd = {.events = POLLIN};
@@ -97,8 +99,9 @@ static void wakes(const opened_t *from, const opened_t *to)
     udp_require(num_received == num_sent, "the message");
 }
 
-/* The receiver is not progressed for longer than the sender's time limit, and
- * more messages are sent than the service thread keeps. */
+/* The receiver does not progress for longer than UCX_UDP_TIMEOUT, and more
+ * messages are sent than its service thread keeps. The sender must wait without
+ * a failure. */
 static void holds(const opened_t *from, const opened_t *to)
 {
     const unsigned before = num_received;
@@ -135,7 +138,8 @@ int main(void)
     acknowledges(&from);
     wakes(&from, &to);
     holds(&from, &to);
-    /* this message is not delivered: close() must drop it */
+    /* Nothing progresses the receiver any more: closing it must drop this
+     * message */
     send_up_to(num_sent + 1);
     flush(&from);
     uct_ep_destroy(sender);

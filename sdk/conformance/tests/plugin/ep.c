@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Endpoints: sockets connected to the peer's socket; the kernel copies. */
+/* Endpoints: sockets that are connected to the socket of the peer's interface.
+ * The kernel copies each message. */
 #include "probe.h"
 
 #include <errno.h>
@@ -24,7 +25,8 @@ void probe_ep_fail(probe_ep_t *ep)
     }
 }
 
-/* A defect leaves the running pending request by longjmp(). */
+/* The defect "jumps": a send from a pending request leaves the request by
+ * longjmp(), so that the request never returns. */
 static jmp_buf dispatching;
 static int is_dispatching;
 
@@ -96,7 +98,8 @@ static ssize_t probe_am_bcopy(uct_ep_h ep, uint8_t id,
     ucs_status_t status;
     size_t length;
 
-    /* The data can be packed only once, so errors are returned before. */
+    /* Check for errors before packing: if am_bcopy packs the data and then
+     * fails, the retry packs again. */
     if (probe->status != UCS_OK) {
         return probe->status;
     } else if (!is_writable(probe, probe_breaks("blocks") ? 1500 : 0) &&
@@ -146,7 +149,8 @@ void probe_send_unread(probe_iface_t *iface)
 {
     const probe_unread_t *unread = &iface->unread;
 
-    /* Wait for the peer: the kit fills the buffer again before a retry. */
+    /* Wait until the peer has received enough. Without this message sent, the
+     * kit could fill the buffer again, and the defect would not be seen. */
     is_writable(unread->ep, 30000);
     if (send_parts(&unread->ep->super, unread->id, unread->header,
                    unread->header_length, unread->iov,
@@ -155,8 +159,9 @@ void probe_send_unread(probe_iface_t *iface)
     }
 }
 
-/* Copies all but the buffers. The next progress calls the completion, the one
- * after it reads the buffers. */
+/* Stores a message without its buffers, of which only the addresses are copied.
+ * The next call of progress calls the completion, and the call after that one
+ * reads the buffers. */
 static ucs_status_t hold_unread(uct_ep_h ep, uint8_t id, const void *header,
                                 unsigned header_length, const uct_iov_t *iov,
                                 size_t iovcnt)
@@ -185,8 +190,10 @@ static ucs_status_t probe_am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
     if (ep_iface(ep)->unread.ep != NULL) {
         return UCS_ERR_NO_RESOURCE;
     }
-    /* The kit sends one message with a header of one byte. The next one has the
-     * same length: filling the buffer for it does not change the contents. */
+    /* Hold back only the message with a header of one byte, of which the kit
+     * sends one. Its next message has the same length and therefore the same
+     * contents: the kit finds the defect only because it overwrites the buffer
+     * in between. */
     status = ((header_length == 1) && probe_breaks("completes-unread")) ?
                  hold_unread(ep, id, header, header_length, iov, iovcnt) :
                  send_parts(ep, id, header, header_length, iov, iovcnt);
@@ -196,7 +203,8 @@ static ucs_status_t probe_am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
 
 /* --- Waiting ------------------------------------------------------------- */
 
-/* Adds the socket to the event descriptor while a request is pending. */
+/* Makes the event descriptor report a writable socket if, and only if, a
+ * request is pending. */
 static void watch(probe_ep_t *ep)
 {
     struct epoll_event event = {
@@ -276,7 +284,7 @@ static ucs_status_t probe_ep_check(uct_ep_h ep, unsigned flags,
     if (probe_breaks("sees-death")) {
         return UCS_ERR_ENDPOINT_TIMEOUT;
     }
-    /* If the queue is full, the peer is running */
+    /* If the socket's queue is full, the socket of the peer still exists */
     return (status == UCS_ERR_NO_RESOURCE) ? UCS_OK : status;
 }
 
@@ -325,7 +333,7 @@ int probe_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args)
             (args->iface_addr_length >= sizeof(probe_iface_addr_t)));
 }
 
-/* Returns whether the caller states a length that is too short. */
+/* Returns whether the caller passes an address that is too short. */
 static int is_cut(const uct_ep_params_t *params)
 {
     return ((params->field_mask & UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH) &&

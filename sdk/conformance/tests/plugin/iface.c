@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Interfaces: a bound socket, and an epoll descriptor that is also the event
- * descriptor. It is level-triggered, so that no event is lost.
+ * descriptor. The epoll descriptor is level-triggered, so that no event is
+ * lost.
  */
 #include "probe.h"
 
@@ -102,7 +103,8 @@ static unsigned complete_all(probe_iface_t *iface)
     return count;
 }
 
-/* Reports failures. The user may destroy the endpoint inside the call. */
+/* Calls the error handler for endpoints whose failure is not reported yet. The
+ * user may destroy the endpoint inside the handler. */
 static unsigned tell_failures(probe_iface_t *iface)
 {
     const ucx_host_t *host = probe_host(iface->super.md);
@@ -172,8 +174,8 @@ static unsigned probe_iface_progress(uct_iface_h super)
         count += probe_ep_progress(ep);
     }
     if ((i == MESSAGES_A_ROUND) && !probe_breaks("fails-early")) {
-        return count + i; /* Failures are reported after the messages that
-                           * arrived before them */
+        return count + i; /* More messages may wait. They are delivered before
+                           * failures are reported. */
     }
     return count + i + tell_failures(iface);
 }
@@ -211,7 +213,8 @@ static ucs_status_t event_arm(uct_iface_h super, unsigned events)
     struct epoll_event event;
 
     if (probe_breaks("arms-blindly")) {
-        /* Edge-triggered: the call removes the event */
+        /* With this defect, the socket is edge-triggered: epoll_wait() removes
+         * the event of a message that has arrived */
         epoll_wait(iface->epoll, &event, 1, 0);
         return UCS_OK;
     }
@@ -330,7 +333,8 @@ static unsigned no_progress(void *arg)
     return 0;
 }
 
-/* Defect, run on a service thread: adds a progress callback. */
+/* The defect "handler-adds": an asynchronous handler, which runs on a service
+ * thread, adds a progress callback. */
 static void add_progress(int fd, int events, void *arg)
 {
     probe_iface_t *iface = arg;
@@ -341,7 +345,7 @@ static void add_progress(int fd, int events, void *arg)
     sem_post(&iface->handled);
 }
 
-/* Makes the handler run once, while the caller waits. */
+/* Makes add_progress() run on the service thread, and waits for it. */
 static void run_handler(probe_iface_t *iface)
 {
     const ucx_host_t *host = probe_host(iface->super.md);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The domain allocates memory as unnamed files. A key contains the process and
- * the file descriptor.
+ * The domain allocates memory as unnamed files. A key contains the id of the
+ * process and the number of the file descriptor, by which the peer opens the
+ * file.
  */
 #include "probe.h"
 
@@ -90,7 +91,8 @@ static ucs_status_t probe_md_query(uct_md_h md, ucx_md_attr_t *attr)
     return UCS_OK;
 }
 
-/* Makes a critical section long enough that two threads are in it at once. */
+/* For the defect "md-races": makes probe_mem_alloc() take so long that two
+ * threads are in it at once. */
 static void linger(void)
 {
     if (probe_breaks("md-races")) {

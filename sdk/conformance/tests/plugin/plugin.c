@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The entry point and its possible defects. */
+/* The entry point and its defects. */
 #include "probe.h"
 
 #include <fcntl.h>
@@ -42,7 +42,8 @@ static const ucx_config_table_t unmarked_table = TRACE_TABLE(unmarked);
 
 static const ucx_transport_t *const transports[] = {&probe_transport};
 
-/* Descriptors are valid until the last core has called fini(). */
+/* Instances of all cores in this process. Each core calls fini() once; the last
+ * call frees all instances. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static probe_instance_t *instances[16];
 static unsigned num_instances, num_left;
@@ -119,7 +120,8 @@ static void compute(double seconds)
     }
 }
 
-/* Slow only at the first call, like reading a device's settings. */
+/* Takes long, but only in the first call, like a plugin that then stores what
+ * it has found out about a device. */
 static void be_slow(void)
 {
     static int is_known;
@@ -132,7 +134,8 @@ static void be_slow(void)
     is_known = 1;
 }
 
-/* Work that an entry point must not do. */
+/* Does the work of the selected defect, if it is one of an entry point that
+ * does too much. */
 static void do_too_much(void)
 {
     pthread_t thread;

@@ -21,7 +21,7 @@
 #define PROBE_MAX_IOV    6
 #define PROBE_MAX_HEADER 512
 #define PROBE_NAME_SIZE  16
-#define PROBE_OVERHEAD   2e-6 /* Seconds, as stated */
+#define PROBE_OVERHEAD   2e-6 /* Seconds; the costs that an interface states */
 #define PROBE_LATENCY    5e-6
 
 /* State of the plugin for one core. */
@@ -32,7 +32,7 @@ typedef struct probe_instance {
     const ucx_component_t *components[1];
 } probe_instance_t;
 
-/* The services of the core that opened this domain. */
+/* Returns the services of the core that opened this domain. */
 static inline const ucx_host_t *probe_host(uct_md_h md)
 {
     return ((const probe_instance_t *)((const char *)md->component -
@@ -40,7 +40,7 @@ static inline const ucx_host_t *probe_host(uct_md_h md)
         ->host;
 }
 
-/* Returns whether this is the selected defect. */
+/* Returns whether the name of the plugin's folder is `defect`. */
 int probe_breaks(const char *defect);
 
 /* Header of each datagram. */
@@ -53,7 +53,8 @@ typedef struct probe_header {
 #define PROBE_MAGIC    0x50524f42u
 #define PROBE_ID_CHECK 0xff
 
-/* The address of a host, and of an interface on it. */
+/* The address of a device, which identifies the host, and of an interface on
+ * that host. */
 typedef struct probe_dev_addr {
     uint64_t host;
 } probe_dev_addr_t;
@@ -62,11 +63,11 @@ typedef struct probe_iface_addr {
     uint8_t name[PROBE_NAME_SIZE];
 } probe_iface_addr_t;
 
-/* A completion that progress has to call, or a flush that waits for earlier
- * completions. */
+/* Entry of the queue of completions that progress calls in order. The
+ * completion of a flush is queued behind those of earlier operations. */
 typedef struct probe_done {
     struct probe_done *next;
-    uct_completion_t *comp;
+    uct_completion_t *comp; /* NULL: the user has passed no completion */
 } probe_done_t;
 
 /* A received message in a buffer of receive.c. */
@@ -78,10 +79,12 @@ typedef struct probe_message {
 
 struct probe_ep;
 
-/* A zero-copy message of a defect, whose buffers were not read yet. */
+/* Arguments of a zero-copy send that the defect "completes-unread" completes
+ * before it reads the buffers. */
 typedef struct probe_unread {
     struct probe_ep *ep; /* NULL: no message */
-    unsigned rounds;     /* Rounds of progress before the message is sent */
+    unsigned rounds;     /* Calls of progress that are left before the call that
+                          * sends the message */
     uint8_t id;
     char header[PROBE_MAX_HEADER];
     unsigned header_length;
@@ -92,37 +95,40 @@ typedef struct probe_unread {
 typedef struct probe_iface {
     uct_iface_t super;
     probe_iface_addr_t addr;
-    size_t headroom;
-    int is_aligned; /* UCX_IFACE_FLAG_ALIGNS_AM */
-    size_t alignment;
+    size_t headroom;  /* Bytes before each message that the user may write to */
+    int is_aligned;   /* The interface has UCX_IFACE_FLAG_ALIGNS_AM */
+    size_t alignment; /* Byte `align_offset` of a message is aligned to this
+                          * number of bytes */
     size_t align_offset;
     int socket;    /* Socket that receives messages */
-    int epoll;     /* readable when progress has work */
-    int silent;    /* Event descriptor of a defect, which has no events */
-    sem_t handled; /* For a defect: signalled when the handler has run */
-    probe_done_t *done;
+    int epoll;     /* Readable when progress has work */
+    int silent;    /* Event descriptor of the defect "deaf": never readable */
+    sem_t handled; /* For the defect "handler-adds": signalled when the
+                    * asynchronous handler has run */
+    probe_done_t *done; /* Queue of completions */
     probe_done_t **done_tail;
-    struct probe_ep *eps;
-    double keepalive;  /* Seconds between checks of peers; INFINITY: no
+    struct probe_ep *eps; /* All endpoints */
+    double keepalive;     /* Seconds between checks of peers; INFINITY: no
                         * checks */
-    double next_check; /* Seconds by the host's clock */
-    unsigned failed;   /* Number of endpoints whose failure is not reported
+    double next_check;    /* Time of the next check, in seconds by the clock of
+                        * ucx_host_t */
+    unsigned failed;      /* Number of endpoints whose failure is not reported
                         * yet */
-    unsigned received;
-    probe_message_t held;  /* Message that a defect delivers after the next
-                            * one */
-    probe_unread_t unread; /* Message that a defect sends after its
-                            * completion */
-    ucx_recv_desc_owner_t owner;
+    unsigned received;    /* Number of messages that have arrived */
+    probe_message_t held; /* Message that the defect "reorders" delivers after
+                            * the next one */
+    probe_unread_t unread;
+    ucx_recv_desc_owner_t owner; /* Releases buffers that the user has kept */
 } probe_iface_t;
 
 typedef struct probe_ep {
     uct_ep_t super;
     struct probe_ep *next;
-    int socket; /* Socket that is connected to the peer's */
+    int socket; /* Socket that is connected to that of the peer's interface */
     ucx_pending_queue_t pending;
-    ucs_status_t status;
-    int is_told; /* The failure was reported */
+    ucs_status_t status; /* UCS_OK, or the error with which the endpoint has
+                          * failed */
+    int is_told;         /* The failure was reported */
 } probe_ep_t;
 
 static inline probe_iface_t *probe_iface(uct_iface_h iface)
@@ -143,19 +149,21 @@ ucs_status_t probe_rkey_unpack(const ucx_component_t *component,
                                void **handle_p);
 ucs_status_t probe_rkey_release(const ucx_component_t *component,
                                 uct_rkey_t rkey, void *handle);
-/* Returns the local address of remote bytes, or NULL. */
+/* Returns the address in this process of `length` bytes at the peer's address,
+ * or NULL if they are not within the memory of the key. */
 void *probe_rkey_at(uct_rkey_t rkey, uint64_t address, size_t length);
 
 /* iface.c */
 extern const ucx_transport_t probe_transport;
 ucs_status_t probe_iface_flush(uct_iface_h iface, unsigned flags,
                                uct_completion_t *comp);
-/* Queues a completion for progress. */
+/* Queues a completion, which progress calls; returns UCS_INPROGRESS, or
+ * UCS_ERR_NO_MEMORY. */
 ucs_status_t probe_iface_done_later(probe_iface_t *iface,
                                     uct_completion_t *comp);
 
 /* receive.c */
-/* Sets the alignment of messages; the headroom must have been set. */
+/* Sets the alignment of messages. iface->headroom must have been set before. */
 void probe_receive_init(probe_iface_t *iface, const uct_iface_params_t *params);
 /* Receives and delivers one message; returns 0 if there is none. */
 int probe_receive(probe_iface_t *iface);
@@ -166,12 +174,12 @@ ucs_status_t probe_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
                              uct_ep_h *ep_p);
 int probe_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args);
 unsigned probe_ep_progress(probe_ep_t *ep);
-/* Sends a message that no handler receives. It fails if the peer does not
- * exist. */
+/* Sends a keepalive, which no handler of the peer receives. If the peer does
+ * not exist any more, the endpoint fails. */
 void probe_ep_ping(probe_ep_t *ep);
-/* Sends a message that the defect has held back. */
+/* Sends the message in iface->unread. */
 void probe_send_unread(probe_iface_t *iface);
-/* Fails the endpoint; progress calls the error handler. */
+/* Marks the endpoint as failed; progress calls the error handler. */
 void probe_ep_fail(probe_ep_t *ep);
 
 /* rma.c */

@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 /*
- * Layout of a buffer, from malloc(), of which the message is aligned:
+ * Layout of a buffer from malloc(). `padding` is chosen so that the message is
+ * aligned; `origin` is the pointer that malloc() returned; `owner` is used by
+ * ucx_recv_desc_set().
  *
  *   | padding | origin | owner | headroom | message |
  *             ^ probe_message_t.buffer
@@ -70,7 +72,9 @@ void probe_receive_init(probe_iface_t *iface, const uct_iface_params_t *params)
         offset = params->am_align_offset;
     }
     iface->owner.release = release_desc;
-    /* The words before the headroom are aligned, too */
+    /* `origin` and `owner` must be aligned to words. If the requested alignment
+     * contradicts that, the interface does not have
+     * UCX_IFACE_FLAG_ALIGNS_AM. */
     iface->is_aligned    = (iface->headroom + offset) % word == 0;
     iface->alignment     = word;
     iface->align_offset  = (word - iface->headroom % word) % word;
@@ -117,7 +121,8 @@ int probe_receive(probe_iface_t *iface)
     }
     if (((size_t)length < sizeof(header)) || (header.magic != PROBE_MAGIC) ||
         (header.id >= UCT_AM_ID_MAX)) {
-        buffer_free(buffer); /* A keepalive, or not from this transport */
+        buffer_free(buffer); /* A keepalive, or a datagram that is not from this
+                              * transport */
         return 1;
     }
 

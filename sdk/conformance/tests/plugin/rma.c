@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Remote memory is mapped locally: put, get and atomics are processor
- * instructions. */
+/* Put, get and atomics. Unpacking a key maps the peer's memory into this
+ * process (md.c), so that they are executed by the processor. */
 #include "probe.h"
 
 ucs_status_t probe_put_short(uct_ep_h ep, const void *buffer, unsigned length,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The copier (see ucx_transport in <ucx/transport.h>): an interface whose
- * endpoints are connected to the process itself. Put writes memory at an
- * address of the process, get reads it; both sides may be memory of any type.
- * Zero-copy operations copy the data just before their completion is called.
+ * The copier, a transport that copies within the process (see ucx_transport in
+ * <ucx/transport.h>): an interface whose endpoints are connected to the
+ * interface itself. Put copies from the user's buffers to an address of this
+ * process, get copies from it; both may be memory of any type. Zero-copy
+ * operations copy the data just before their completion is called.
  */
 #include "opaque.h"
 
@@ -16,37 +17,40 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Maximum bytes of short and of zero-copy operations. */
 enum { MAX_SHORT = 2048, MAX_POSTED = 1024 * 1024, MAX_IOV = 4 };
 
-/* UCX_OPAQUE_* */
+/* Values of the variables UCX_OPAQUE_DELAY, _DEPTH and _FAIL; see `fields`. */
 typedef struct {
     unsigned delay;
     unsigned depth;
     unsigned fail;
 } config_t;
 
-/* A copy, or a flush, which has no iov entries. Operations complete in the
- * order in which they were posted. */
+/* A posted copy, or a flush (iovcnt 0). Operations complete in the order in
+ * which they were posted. */
 typedef struct op {
     struct op *next;
     uct_ep_h ep;
     uct_iov_t iov[MAX_IOV];
     size_t iovcnt;
-    uint64_t address;
+    uint64_t address; /* Destination of a put, source of a get */
     int is_put;
-    unsigned rounds;     /* Rounds of progress until the operation completes */
-    ucs_status_t status; /* Final status, unless the copy determines it */
+    unsigned rounds;     /* Calls of progress that are left until the operation
+                          * completes, from when it is the first in the queue */
+    ucs_status_t status; /* Not UCS_OK: the operation completes with this status
+                          * instead of copying */
     uct_completion_t *comp;
 } op_t;
 
 typedef struct {
     uct_iface_t super;
-    uint64_t id;
+    uint64_t id; /* The interface address */
     config_t config;
-    op_t *head, **tail;
-    unsigned queued;
-    unsigned posted; /* Number of operations posted so far, for
-                      * UCX_OPAQUE_FAIL */
+    op_t *head, **tail; /* Operations that are not complete */
+    unsigned queued;    /* Number of copies in that list */
+    unsigned posted;    /* Number of copies posted so far, for
+                         * UCX_OPAQUE_FAIL */
     ucx_pending_queue_t pending;
 } iface_t;
 
@@ -185,7 +189,8 @@ static int copy(void *memory, const void *buffer, size_t length, int is_put)
     return 1;
 }
 
-/* Copies all blocks of all entries to or from consecutive memory. */
+/* Copies all blocks of all iov entries to or from consecutive memory at
+ * op->address. */
 static ucs_status_t carry_out(const op_t *op)
 {
     char *memory = (char *)(uintptr_t)op->address;
@@ -206,6 +211,7 @@ static ucs_status_t carry_out(const op_t *op)
     return UCS_OK;
 }
 
+/* Carries out and completes the first operation of the queue. */
 static void end(iface_t *iface)
 {
     op_t *op = iface->head;
@@ -349,8 +355,8 @@ static ucs_status_t ep_create(uct_iface_h iface, const uct_ep_params_t *params,
     return UCS_OK;
 }
 
-/* Destroys an endpoint. Its accepted operations still complete, because they do
- * not use the endpoint. */
+/* Destroys an endpoint. Its posted operations still complete: they do not
+ * access the memory of the endpoint. */
 static void ep_destroy(uct_ep_h ep)
 {
     free(ep);

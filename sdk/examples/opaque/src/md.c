@@ -13,18 +13,18 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* An allocation, and its handle. A registration uses the same structure for its
- * handle, but has no pages. */
+/* The memory handle of an allocation, or of a registration of host memory. In
+ * that of a registration all members are 0. */
 typedef struct block {
     struct block *next;
-    char *address; /* NULL: a registration */
-    char *shadow;
-    size_t length;
-    int fd;
+    char *address; /* The user's address */
+    char *shadow;  /* Address of the plugin's mapping of the same pages */
+    size_t length; /* Bytes, a multiple of the page size */
+    int fd;        /* The memory file that contains the pages */
 } block_t;
 
-/* Protects the list of allocations, which all domains of the process share: any
- * domain detects any allocation. */
+/* Protects the list of allocations. All domains of the process share the list,
+ * so that each domain detects the allocations of all. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static block_t *blocks;
 
@@ -45,14 +45,16 @@ static ucs_status_t md_query(uct_md_h md, ucx_md_attr_t *attr)
     return UCS_OK;
 }
 
-/* Maps the pages at the user's address and at the plugin's. */
+/* Maps the pages at the user's address and at the plugin's address. Returns 0
+ * on failure; block_free() then unmaps what was mapped. */
 static int map_twice(block_t *block)
 {
     char name[32];
 
     block->fd      = -1;
     block->shadow  = MAP_FAILED;
-    /* The user's address is mapped first: it is part of the pages' name */
+    /* Reserve the user's address first, because the name of the memory file
+     * contains it */
     block->address = mmap(NULL, block->length, PROT_NONE,
                           MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (block->address == MAP_FAILED) {

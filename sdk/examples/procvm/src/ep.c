@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The endpoint: two connections of the kernel, one in each direction, to the
- * peer's endpoint. Each endpoint listens under its own name, which is its
- * address, and connects to the peer's name. The directions are independent:
- * data that a peer has sent can be read after it has closed both connections.
+ * The endpoint: two connections of local sockets to the peer's endpoint, one in
+ * each direction. Each endpoint listens under its own name, which is its
+ * address, and connects to the peer's name. With a connection for each
+ * direction, data that the peer has sent can be read after the peer has closed
+ * both.
  */
 #include "procvm.h"
 
@@ -50,8 +51,8 @@ static int listen_somewhere(procvm_name_t *name)
     return -1;
 }
 
-/* Returns whether the peer's process is at the other side of the socket, by the
- * credentials that the kernel returns. */
+/* Returns whether the process at the other end of the connection is the peer's
+ * process, by the credentials that the kernel returns. */
 static int is_peer(const procvm_ep_t *ep, int fd)
 {
     struct ucred cred = {0};
@@ -69,8 +70,9 @@ static int watch(procvm_ep_t *ep, int how, int fd, uint32_t events)
                      &event) == 0;
 }
 
-/* Closes a socket. A child process may have inherited it, so closing it would
- * not remove it from the epoll set. */
+/* Closes a socket. It is removed from the epoll set explicitly, because a
+ * forked child may have a copy of the descriptor; then closing it would not
+ * remove the socket. */
 static void close_fd(procvm_ep_t *ep, int *fd)
 {
     if (*fd >= 0) {
@@ -88,8 +90,8 @@ static void close_all(procvm_ep_t *ep)
     close_fd(ep, &ep->out);
 }
 
-/* Accepts the peer's connection. Any process may connect to the name, so
- * connections of other processes are closed. */
+/* Accepts the peer's connection. Any process may connect to the listening
+ * socket, so connections of other processes than the peer are closed. */
 void procvm_ep_accept(procvm_ep_t *ep)
 {
     int fd;
@@ -166,8 +168,8 @@ static void destroy(uct_ep_h super)
     procvm_ops_forget(ep);
     close_all(ep);
     ep->is_destroyed = 1;
-    ep->status       = UCS_ERR_CANCELED; /* Status that calls of the user
-                                          * receive from now on */
+    ep->status       = UCS_ERR_CANCELED; /* Progress that is running does not
+                                          * use the endpoint any more */
     if (iface->in_progress > 0) {
         ep->next    = iface->dead;
         iface->dead = ep;
@@ -197,8 +199,8 @@ static int connect_to(const procvm_name_t *name)
     return fd;
 }
 
-/* Connects to the peer. If the peer has sent messages before this call, they
- * wait in the connection that our listener accepts from now on. */
+/* Connects to the peer. The peer may have connected and sent messages before:
+ * its connection waits in the listener, which progress monitors from now on. */
 static ucs_status_t connect_to_ep(uct_ep_h super,
                                   const uct_device_addr_t *dev_addr,
                                   size_t dev_addr_length,
@@ -248,8 +250,8 @@ static int is_connected(uct_ep_h super, const uct_device_addr_t *dev_addr,
 
 /* --------------------------------------------------------------- sends -- */
 
-/* Returns the state of the sending connection. If it is writable, it has space
- * for the longest message. */
+/* See procvm.h. poll() reports a local socket as writable only if there is
+ * enough space for the longest message. */
 ucs_status_t procvm_ep_state(const procvm_ep_t *ep)
 {
     struct pollfd pfd = {.fd = ep->out, .events = POLLOUT};
@@ -264,8 +266,9 @@ ucs_status_t procvm_ep_state(const procvm_ep_t *ep)
                                                  UCS_OK;
 }
 
-/* Sends one message. If the peer is lost, progress detects it after it has
- * delivered the messages that the peer has sent. */
+/* Sends one message. If sending shows that the peer is lost, only the status is
+ * returned: progress reports the loss, after it has delivered the messages that
+ * the peer has sent. */
 static ucs_status_t send_parts(procvm_ep_t *ep, struct iovec *parts,
                                size_t count)
 {
@@ -297,8 +300,8 @@ static ucs_status_t am_short(uct_ep_h ep, uint8_t id, uint64_t header,
     return send_parts((procvm_ep_t *)ep, parts, (length > 0) ? 3 : 2);
 }
 
-/* Packs and sends one message. The data can be packed only once, so the send
- * must not fail for lack of space. */
+/* Packs and sends one message. Checks for space before packing, because the
+ * data can be packed only once. */
 static ssize_t am_bcopy(uct_ep_h super, uint8_t id, uct_pack_callback_t pack_cb,
                         void *arg, unsigned flags)
 {
@@ -336,8 +339,8 @@ static ucs_status_t fence(uct_ep_h ep, unsigned flags)
     return ((procvm_ep_t *)ep)->status;
 }
 
-/* Returns the status. No message is sent, because progress detects the end of a
- * connection. */
+/* Returns the endpoint's status. Sends no probe, because the kernel reports the
+ * end of a connection to progress. */
 static ucs_status_t check(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
 {
     (void)flags;

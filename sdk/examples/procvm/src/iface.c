@@ -111,8 +111,9 @@ static ucs_status_t get_address(uct_iface_h iface, uct_iface_addr_t *address)
                     * addresses */
 }
 
-/* Tests the access to the peer's memory: reads it at the address that the
- * peer's device address contains. The peer may be in another container. */
+/* Tests whether this process can access the peer's memory, by reading the nonce
+ * at the address that the peer's device address contains. A peer on this host
+ * may be inaccessible, for example in another container. */
 int procvm_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args)
 {
     procvm_process_t peer;
@@ -150,8 +151,9 @@ static ucs_status_t event_fd_get(uct_iface_h iface, int *fd_p)
     return UCS_OK;
 }
 
-/* Arms the descriptor. It is an epoll set, which is readable as long as one of
- * the sockets in it is readable, so no event is lost. */
+/* Arms the event descriptor. Nothing has to be set: the descriptor is an epoll
+ * set, which is readable as long as one of its sockets has an event, so that no
+ * event is lost. */
 static ucs_status_t event_arm(uct_iface_h super, unsigned events)
 {
     procvm_iface_t *iface = (procvm_iface_t *)super;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Registered memory and its keys, and the identity of processes. The kernel
- * grants access to memory by user, not by key, so the process that accesses the
- * memory must check the key. The key is no protection against a process of the
- * same user that does not check it.
+ * permits access to all memory of processes of the same user, so the process
+ * that accesses the memory must check the key itself. The key is no protection
+ * against a process of the same user that does not check keys.
  */
 #include "procvm.h"
 
@@ -15,7 +15,7 @@
 
 /* ------------------------------------------------------------- process -- */
 
-static uint64_t nonce;
+static uint64_t nonce; /* Random number of this process; 0: not drawn yet */
 
 static int draw_nonce(void)
 {
@@ -65,8 +65,9 @@ int procvm_is_process(const procvm_process_t *process)
 
 /* -------------------------------------------------------------- memory -- */
 
+/* The memory handle of a registration. */
 typedef struct region {
-    uint64_t nonce;
+    uint64_t nonce; /* Random number; 0 when the registration has ended */
     uint64_t address;
     uint64_t length;
 } region_t;
@@ -94,7 +95,7 @@ static ucs_status_t md_query(uct_md_h md, ucx_md_attr_t *attr)
 }
 
 /* Registers memory. A plugin for a device would pin the pages here, and write
- * them to the device's table. */
+ * their addresses to the translation table of the device. */
 static ucs_status_t mem_reg(uct_md_h md, void *address, size_t length,
                             const ucx_mem_reg_params_t *params,
                             uct_mem_h *memh_p)
@@ -127,9 +128,10 @@ static ucs_status_t mem_reg(uct_md_h md, void *address, size_t length,
     return UCS_OK;
 }
 
-/* Ends a registration. A copy that begins later finds 0, or other data,
- * instead of the random number of the registration, and fails. A copy that has
- * begun cannot be stopped, so UCX_MEM_DEREG_INVALIDATE is not supported. */
+/* Ends a registration. A peer that begins a copy later reads 0, or other data,
+ * instead of the random number of the registration, and the copy fails. A copy
+ * that a peer has begun cannot be stopped, so UCX_MEM_DEREG_INVALIDATE is not
+ * supported. */
 static ucs_status_t mem_dereg(uct_md_h md, uct_mem_h memh,
                               const ucx_mem_dereg_params_t *params)
 {

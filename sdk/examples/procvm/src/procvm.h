@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the files of this plugin. */
+/* Declarations shared by the files of the procvm plugin, which transfers data
+ * between processes of one host: messages over sockets; put and get by
+ * process_vm_readv() and process_vm_writev(). */
 #ifndef PROCVM_H
 #define PROCVM_H
 
@@ -14,32 +16,33 @@
 enum {
     PROCVM_MAX_MESSAGE = 8192,
     PROCVM_MAX_IOV     = 8,
-    PROCVM_NAME_LENGTH = 5, /* Length of a socket name that the kernel
-                             * selected */
+    PROCVM_NAME_LENGTH = 5, /* Length of an abstract socket name that the kernel
+                             * selects */
 };
 
 /* Identity of a process, which is its device address. All processes run on one
  * host, so the numbers have native byte order. */
 typedef struct procvm_process {
-    uint64_t nonce;   /* Random number */
+    uint64_t nonce;   /* Random number of the process, to recognize it although
+                       * process ids are reused */
     uint64_t address; /* Address of the nonce in the process */
-    uint64_t network; /* Number of the network namespace; a socket name is valid
-                       * only within it */
+    uint64_t network; /* Inode number of the network namespace; a socket name is
+                       * valid only within one namespace */
     uint32_t pid;
     uint32_t reserved;
 } procvm_process_t;
 
-/* Name of an endpoint's listening socket, which is the endpoint's address. */
+/* Name of an endpoint's listening socket; it is the endpoint address. */
 typedef struct procvm_name {
     char text[8]; /* PROCVM_NAME_LENGTH characters, then zeros */
 } procvm_name_t;
 
 /* A packed remote key: the memory of a registration. */
 typedef struct procvm_key {
-    uint64_t nonce;  /* Random number of the registration */
-    uint64_t region; /* Address of the nonce in the owner's process, until the
-                      * registration ends */
-    uint64_t address;
+    uint64_t nonce;   /* Random number of the registration */
+    uint64_t region;  /* Address of the nonce in the owner's process; the nonce
+                      * is there until the registration ends */
+    uint64_t address; /* The memory that the key permits to access */
     uint64_t length;
 } procvm_key_t;
 
@@ -60,18 +63,19 @@ typedef struct procvm_ep procvm_ep_t;
  * began. */
 typedef struct procvm_op {
     struct procvm_op *next;
-    procvm_ep_t *ep;        /* NULL: the endpoint was destroyed, or it is a
-                             * flush of the interface */
+    procvm_ep_t *ep;        /* NULL: the endpoint was destroyed, or the
+                             * operation is a flush of the interface */
     uct_completion_t *comp; /* May be NULL */
-    ucs_status_t status;    /* After an error nothing more is copied */
-    int must_end;           /* The operation was cancelled: `comp` is called
-                             * even after the endpoint is destroyed */
+    ucs_status_t status;    /* Not UCS_OK: nothing more is copied, and the
+                             * operation completes with this status */
+    int must_end;           /* The operation was cancelled by a flush: `comp` is
+                             * called even after the endpoint is destroyed */
     int is_put;
     uct_iov_t iov[PROCVM_MAX_IOV];
-    size_t iovcnt;    /* Number of entries; 0: a flush */
-    size_t index;     /* Entry that is copied next, */
-    unsigned block;   /* block in that entry, */
-    size_t offset;    /* and byte in that block */
+    size_t iovcnt;    /* Number of entries of `iov`; 0: a flush */
+    size_t index;     /* Index in `iov` of the next byte to copy, */
+    unsigned block;   /* number of the block in that entry, */
+    size_t offset;    /* and offset in that block */
     uint64_t address; /* Remote address of the next byte */
     procvm_key_t key;
 } procvm_op_t;
@@ -79,27 +83,31 @@ typedef struct procvm_op {
 typedef struct procvm_iface {
     uct_iface_t super; /* First member */
     const ucx_host_t *host;
-    int epoll;
-    int in_progress;
+    int epoll;           /* Contains the sockets of all endpoints; it is also
+                          * the event descriptor */
+    int in_progress;     /* Number of calls of progress that have not returned;
+                          * more than 1 if a callback calls progress */
     unsigned num_failed; /* Number of failures that are not reported yet */
     procvm_ep_t *eps;
-    procvm_ep_t *dead; /* Endpoints that were destroyed during progress */
-    procvm_op_t *ops, **ops_tail;
-    procvm_message_t tx, rx;
+    procvm_ep_t *dead; /* Endpoints that were destroyed during progress, and
+                        * whose memory is freed at its end */
+    procvm_op_t *ops, **ops_tail; /* Operations that are not complete */
+    procvm_message_t tx, rx;      /* Buffers for one message */
 } procvm_iface_t;
 
 struct procvm_ep {
     uct_ep_t super; /* First member */
     procvm_ep_t *next;
-    int listener;       /* Listening socket; for all three sockets, -1 is
-                         * closed */
-    int in;             /* Connection that receives */
-    int out;            /* Connection that sends */
-    procvm_name_t name; /* Name of the listener */
-    procvm_process_t peer;
-    procvm_name_t peer_name;
-    ucs_status_t status;
-    int is_told; /* the failure was reported */
+    /* Sockets; -1: not open */
+    int listener;            /* Accepts the connection of the peer */
+    int in;                  /* Connection that receives */
+    int out;                 /* Connection that sends */
+    procvm_name_t name;      /* Name of `listener` */
+    procvm_process_t peer;   /* Valid after connect_to_ep */
+    procvm_name_t peer_name; /* Valid after connect_to_ep */
+    ucs_status_t status;     /* UCS_OK, or the error with which the endpoint has
+                              * failed */
+    int is_told;             /* The failure was reported */
     int is_destroyed;
     ucx_pending_queue_t pending;
 };
@@ -108,8 +116,8 @@ struct procvm_ep {
 extern const ucx_component_t procvm_component;
 /* Returns the identity of this process. */
 procvm_process_t procvm_self(void);
-/* Returns whether a process with this id exists, its memory can be accessed,
- * and it is the process that sent this identity. */
+/* Returns whether this process can access the memory of the process with this
+ * id, and it is the process whose identity was passed: its nonce is equal. */
 int procvm_is_process(const procvm_process_t *process);
 /* Returns whether the registration of the key exists in the process. */
 int procvm_is_registered(const procvm_process_t *process,
@@ -127,10 +135,12 @@ ucs_status_t procvm_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
 void procvm_ep_fail(procvm_ep_t *ep, ucs_status_t status);
 /* Accepts the peer's connection, if it has arrived. */
 void procvm_ep_accept(procvm_ep_t *ep);
-/* Returns the state of the sending connection. UCS_OK: a message can be
- * sent. */
+/* Returns the state of the sending connection. UCS_OK: a message can be sent.
+ * UCS_ERR_NO_RESOURCE: not now. Otherwise the endpoint or the connection has
+ * failed. */
 ucs_status_t procvm_ep_state(const procvm_ep_t *ep);
-/* Monitors the sending connection as long as requests are pending. */
+/* Makes the epoll set report a writable sending connection if, and only if,
+ * requests are pending. */
 void procvm_ep_watch(procvm_ep_t *ep);
 
 /* rma.c */
@@ -143,13 +153,14 @@ ucs_status_t procvm_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
 /* Flushes an endpoint, or the interface if `ep` is NULL. */
 ucs_status_t procvm_flush(procvm_iface_t *iface, procvm_ep_t *ep,
                           unsigned flags, uct_completion_t *comp);
-/* Copies a part of the oldest operation's data, and completes operations.
- * Returns the number of parts and completions. */
+/* Copies a part of the oldest operation's data, and completes operations that
+ * are copied or have failed. Returns the number of parts and completions. */
 unsigned procvm_ops_progress(procvm_iface_t *iface);
-/* Completes all operations of the endpoint with the status. */
+/* Marks all operations of the endpoint as failed: progress completes them with
+ * the status. */
 void procvm_ops_fail(procvm_ep_t *ep, ucs_status_t status);
-/* Called when the endpoint is destroyed. Only cancelled operations call their
- * completions later. */
+/* Called when the endpoint is destroyed. Progress frees its operations, but
+ * calls completions only of those that a flush has cancelled before. */
 void procvm_ops_forget(procvm_ep_t *ep);
 
 /* progress.c */

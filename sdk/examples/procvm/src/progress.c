@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Progress: receives messages, copies, calls pending requests, and reports
- * failures. A callback may destroy any endpoint: the memory of endpoints is
- * freed when progress ends.
+ * Progress: receives messages, copies the data of puts and gets, calls pending
+ * requests, and reports failures. A callback may destroy any endpoint, so the
+ * memory of destroyed endpoints is freed when progress ends.
  */
 #include "procvm.h"
 
@@ -12,8 +12,9 @@
 
 enum { EVENTS_A_ROUND = 16 };
 
-/* Receives a message. Returns 1 if there was one. After the peer's last
- * message, the endpoint fails. */
+/* Receives and delivers a message; returns 1. Returns 0 if there is none. If
+ * the peer has closed the connection, the endpoint fails, but only after all
+ * messages were received. */
 static int receive(procvm_iface_t *iface, procvm_ep_t *ep)
 {
     procvm_message_t *rx = &iface->rx;
@@ -39,9 +40,10 @@ static int receive(procvm_iface_t *iface, procvm_ep_t *ep)
     return 1;
 }
 
-/* Handles an event of the endpoint's sockets. A peer that has closed its
- * receiving connection closes the sending one as well, so no messages arrive
- * after those that are present. */
+/* Handles an event of the endpoint's sockets: receives a message or, if none
+ * has arrived, sends. If the connection to the peer is closed, the endpoint
+ * fails at once: the peer has closed both connections, and all of its messages
+ * were received. */
 static unsigned handle_event(procvm_iface_t *iface, procvm_ep_t *ep)
 {
     ucs_status_t status;
@@ -67,7 +69,7 @@ static unsigned handle_event(procvm_iface_t *iface, procvm_ep_t *ep)
 }
 
 /* Reports failures. Each call of the user's error handler may destroy
- * endpoints, so the search begins again after the call. */
+ * endpoints, so the search begins again at the head of the list. */
 static unsigned report_failures(procvm_iface_t *iface)
 {
     unsigned count = 0;

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
-/* Limits for one call of progress: bytes to copy, which takes about 50 us, and
+/* Limits for one call of progress: bytes to copy, which take about 50 us, and
  * number of operations to complete. */
 enum { PART = 256 * 1024, MAX_ENDS = 64 };
 
@@ -84,7 +84,8 @@ static int is_copied(const procvm_op_t *op)
     return op->index == op->iovcnt;
 }
 
-/* Returns the next bytes that are contiguous in local memory. */
+/* Returns the next bytes to copy, at most `max`, that are contiguous in local
+ * memory. */
 static struct iovec next_bytes(const procvm_op_t *op, size_t max)
 {
     const uct_iov_t *iov = &op->iov[op->index];
@@ -115,9 +116,9 @@ static ucs_status_t status_of(int error)
                                UCS_ERR_CONNECTION_RESET;
 }
 
-/* Copies a part. The memory may have been deregistered, and if the peer has
- * exited its process id may belong to another process: both are checked before
- * each part. */
+/* Copies a part of an operation. Before each part, checks that the peer's
+ * memory is still registered, which fails as well if the peer has exited and
+ * its process id belongs to another process. */
 static void copy_part(procvm_op_t *op)
 {
     size_t left = PART;
@@ -149,8 +150,9 @@ static void copy_part(procvm_op_t *op)
 
 /* ------------------------------------------------------------ completion -- */
 
-/* Completes the first operation. It leaves the queue before its completion is
- * called, because the callback may start or cancel operations. */
+/* Completes the first operation. The operation is removed from the queue before
+ * its completion is called, because the callback may start or cancel
+ * operations. */
 static void end_first(procvm_iface_t *iface)
 {
     procvm_op_t *op        = iface->ops;
@@ -213,8 +215,8 @@ void procvm_ops_forget(procvm_ep_t *ep)
     }
 }
 
-/* Cancels the operations of the endpoint without copying, and completes the
- * flush after them. */
+/* Cancels the operations of the endpoint, which progress completes without
+ * copying, and queues a flush that completes after them. */
 static ucs_status_t cancel(procvm_ep_t *ep, uct_completion_t *comp)
 {
     procvm_iface_t *iface = (procvm_iface_t *)ep->super.iface;
@@ -231,8 +233,8 @@ static ucs_status_t cancel(procvm_ep_t *ep, uct_completion_t *comp)
     return UCS_INPROGRESS;
 }
 
-/* Flushes. Messages need no wait: the kernel has them and delivers them even if
- * this process exits. */
+/* See procvm.h. A flush waits only for puts and gets: messages are in the
+ * kernel, which delivers them even if this process exits. */
 ucs_status_t procvm_flush(procvm_iface_t *iface, procvm_ep_t *ep,
                           unsigned flags, uct_completion_t *comp)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The devices of the kernel, their addresses, and which peers they reach. */
+/* The network devices of the kernel, their IPv4 addresses, and the peers that
+ * an interface on such a device can reach. */
 #include "udp.h"
 
 #include <arpa/inet.h>

@@ -62,8 +62,9 @@ static ucs_status_t cancel(udp_stream_t *stream, uct_completion_t *comp)
     }
     udp_stream_cancel(stream, UCS_ERR_CANCELED);
     if (stream->status == UCS_OK) {
-        /* Nothing may be sent after ucx_window_abandon(), no probe either: the
-         * peer waits for the packets that were abandoned. */
+        /* Nothing may be sent after udp_stream_cancel() has abandoned packets,
+         * not even a probe: the peer would wait for the abandoned packets and
+         * never deliver what follows. */
         stream->status  = UCS_ERR_CANCELED;
         stream->is_told = 1;
     }
@@ -107,8 +108,8 @@ static void pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,
     ucx_pending_purge(&stream_of(ep)->pending, cb, arg);
 }
 
-/* Sends a probe, unless datagrams are unacknowledged: their retransmission
- * detects a lost peer as well. */
+/* Sends a probe, unless there are unacknowledged datagrams, whose
+ * retransmission detects a lost peer as well. */
 static ucs_status_t check(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
 {
     EXCLUDE_SERVICE(ep);
@@ -122,8 +123,9 @@ static ucs_status_t check(uct_ep_h ep, unsigned flags, uct_completion_t *comp)
     return stream->status;
 }
 
-/* Destroys an endpoint. Progress frees its stream when everything is
- * acknowledged, because this function may run in a callback of the stream. */
+/* Destroys an endpoint. Its stream continues until everything is acknowledged.
+ * Only progress frees the stream, because this function may be called by a
+ * callback while progress uses the stream. */
 static void destroy(uct_ep_h ep)
 {
     EXCLUDE_SERVICE(ep);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The interface: one socket on one device. Its options, attributes and events;
- * opens and closes it.
+ * The interface, which has one socket on one device: its options, its
+ * attributes, its events, and how it is opened and closed.
  */
 #include "udp.h"
 
@@ -44,7 +44,8 @@ static ucs_status_t event_fd_get(uct_iface_h iface, int *fd_p)
     return UCS_OK;
 }
 
-/* The timer wakes the worker for retransmissions and probes. */
+/* Arms the event descriptor. Sets the timer, so that a sleeping user is woken
+ * and calls progress for the next retransmission or probe. */
 static ucs_status_t event_arm(uct_iface_h super, unsigned events)
 {
     udp_iface_t *iface = (udp_iface_t *)super;

@@ -93,9 +93,10 @@ static void remove_stream(udp_iface_t *iface, udp_stream_t *stream)
     udp_stream_free(stream);
 }
 
-/* Checks all streams. A stream without an endpoint is freed when it has nothing
- * left to send. Pending requests may create endpoints, whose streams are added
- * at the head of the list. */
+/* Checks the times of all streams and calls their pending requests. Frees
+ * streams whose endpoint is destroyed and which have no unacknowledged
+ * datagrams. Pending requests may create endpoints: their streams are added at
+ * the head of the list, so that the loop is not affected. */
 static unsigned check_streams(udp_iface_t *iface)
 {
     double now     = iface->host->time();
@@ -113,8 +114,8 @@ static unsigned check_streams(udp_iface_t *iface)
     return count;
 }
 
-/* Reports failures. The user may destroy the endpoint inside the call; its
- * stream remains. */
+/* Reports failures to the user, who may destroy the endpoint inside the call.
+ * The stream remains, so that the loop can continue. */
 static unsigned report_failures(udp_iface_t *iface)
 {
     unsigned count = 0;
@@ -146,15 +147,16 @@ unsigned udp_iface_progress(uct_iface_h super)
     }
     count += check_streams(iface);
     count += call_completions(iface);
-    if (i < DATAGRAMS_A_ROUND) { /* Deliver the datagrams that a peer has sent
-                                  * before its failure is reported */
+    if (i < DATAGRAMS_A_ROUND) { /* All datagrams were received. Otherwise, some
+                                  * of a failed peer may still wait: deliver
+                                  * them before its failure is reported. */
         count += report_failures(iface);
     }
     return count;
 }
 
-/* Completes when everything that each stream has sent so far is acknowledged.
- * Does not wait for datagrams sent later. */
+/* Flushes the interface: completes when everything that its streams have sent
+ * so far is acknowledged. Does not wait for datagrams that are sent later. */
 ucs_status_t udp_iface_flush(uct_iface_h super, unsigned flags,
                              uct_completion_t *comp)
 {

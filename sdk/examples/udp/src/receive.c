@@ -24,8 +24,8 @@ static void acknowledge(udp_iface_t *iface, udp_source_t *source,
                MSG_DONTWAIT | MSG_NOSIGNAL,
                (const struct sockaddr *)&source->peer,
                sizeof(source->peer)) < 0) {
-        return; /* The acknowledgement is lost: the peer sends the datagram
-                 * again */
+        return; /* The acknowledgement is lost: the peer retransmits the
+                 * datagram, which is then acknowledged again */
     }
 }
 
@@ -56,10 +56,11 @@ static void deliver_kept(udp_iface_t *iface, udp_source_t *source)
     }
 }
 
-/* On the service thread, which calls no handler of the user, makes a copy of a
- * message for the next progress. If there is no space for the copy, tells the
- * sender that this side is busy, and returns zero: the message is not
- * acknowledged. */
+/* On the service thread, which must not call handlers of the user, copies a
+ * datagram for the next progress. If that is not possible, because too many
+ * datagrams wait already, sends UDP_FLAG_BUSY and returns 0: the datagram is
+ * dropped without an acknowledgement. On the user's thread, sets *copy_p to
+ * NULL and returns 1. */
 static int prepare(udp_iface_t *iface, const struct sockaddr_in *peer,
                    const udp_header_t *header, const char *data,
                    unsigned length, udp_kept_t **copy_p)
@@ -136,7 +137,7 @@ static void accept_ack(udp_iface_t *iface, const struct sockaddr_in *peer,
     }
 }
 
-/* Receives a datagram; returns 0 if none has arrived. */
+/* See udp.h. */
 int udp_receive(udp_iface_t *iface, unsigned *count_p)
 {
     char data[UDP_MAX_MESSAGE];

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The work that continues while the user does not call progress: a timer on the
- * host's service thread receives and acknowledges, retransmits, and probes idle
- * peers. Otherwise a peer whose user does not call progress for longer than the
- * timeout would count as lost.
+ * core's service thread receives and acknowledges datagrams, retransmits, and
+ * probes idle peers. Otherwise a process whose user does not call progress for
+ * longer than the timeout would count as lost at its peers.
  *
- * <ucx/guard.h> excludes the user's calls: each of them that accesses the
- * interface begins with UCX_EXCLUDE_SERVICE(). The service thread calls no
- * callback of the user. Messages, completions and failures wait for progress.
+ * The guard (<ucx/guard.h>) prevents that the service thread and a call of the
+ * user access the interface at the same time: each such call begins with
+ * UCX_EXCLUDE_SERVICE(). The service thread calls no callback of the user:
+ * messages, completions and failures wait for the next progress.
  */
 #include "udp.h"
 
@@ -15,11 +16,13 @@
 #include <sys/timerfd.h>
 
 enum {
-    DATAGRAMS_A_TICK = 64,
-    ARRIVED_MAX      = 64, /* More messages are dropped; the sender waits */
+    DATAGRAMS_A_TICK = 64, /* Datagrams that one call of the timer receives */
+    ARRIVED_MAX      = 64, /* Messages that may wait for progress. More are
+                            * dropped, and the sender is asked to wait */
 };
 
-#define TICK 0.05 /* Seconds; much less than the timeout of any peer */
+/* Interval of the timer in seconds; much less than the timeout of any peer. */
+#define TICK 0.05
 
 int udp_service_is_open(const udp_iface_t *iface)
 {
@@ -62,8 +65,9 @@ unsigned udp_service_deliver(udp_iface_t *iface)
     return count;
 }
 
-/* Wakes a user that sleeps until the event descriptor is readable: the
- * datagrams that would have made it readable were received here. */
+/* Wakes a user that sleeps on the event descriptor, by the timer in it. The
+ * datagrams that would have made the descriptor readable were received by the
+ * service thread. */
 static void wake(const udp_iface_t *iface)
 {
     const struct itimerspec now = {.it_value = {0, 1}};
@@ -84,8 +88,8 @@ static void serve(udp_iface_t *iface)
          ++i) {
     }
     if (i == DATAGRAMS_A_TICK) {
-        return; /* Check no timeout: an acknowledgement may be among the
-                 * datagrams that are not received yet */
+        return; /* More datagrams may wait, and an acknowledgement may be among
+                 * them: do not check timeouts yet */
     }
     for (stream = iface->streams; stream != NULL; stream = stream->next) {
         udp_stream_check_time(stream, now);
@@ -98,7 +102,7 @@ static void on_tick(void *arg)
     udp_service_t *service = &iface->service;
 
     if (!ucx_guard_try(&iface->guard)) {
-        return; /* The user is in a call */
+        return; /* A call of the user has the guard */
     }
     if (iface->rounds == service->seen_rounds) {
         service->is_running = 1;
@@ -118,7 +122,8 @@ void udp_service_start(udp_iface_t *iface)
     iface->service.arrived_tail = &iface->service.arrived;
     if (iface->host->async_add_timer(iface->super.worker, TICK, on_tick, iface,
                                      &iface->service.timer) != UCS_OK) {
-        iface->service.timer = 0; /* Only progress acknowledges */
+        iface->service.timer = 0; /* There is no timer: only progress
+                                   * acknowledges */
     }
 }
 

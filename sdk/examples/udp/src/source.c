@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The receiver's state of the peers' streams. It exists until the interface is
- * closed, because a stream whose state is freed could not continue.
+ * The receiver's state of the streams of peers. The state of a stream exists
+ * until the interface is closed: the receiver does not know when a stream ends,
+ * and a stream whose state was freed could not continue.
  */
 #include "udp.h"
 
@@ -15,8 +16,10 @@ int udp_is_same_peer(const struct sockaddr_in *a, const struct sockaddr_in *b)
            (a->sin_port == b->sin_port);
 }
 
-/* Finds or creates the state of a stream. A stream begins with number 0. Other
- * datagrams of an unknown stream are ignored, so that it starts in order. */
+/* Finds the state of a stream. Creates the state only for a datagram with
+ * number 0, with which each stream begins. Otherwise returns NULL for an
+ * unknown stream: its datagrams are ignored, and retransmitted after number
+ * 0. */
 udp_source_t *udp_source_find(udp_iface_t *iface,
                               const struct sockaddr_in *peer,
                               const udp_header_t *header)

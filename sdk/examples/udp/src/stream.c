@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The sending half of an endpoint: a window of datagrams, which are kept until
- * the peer has acknowledged them or counts as lost. timer.c retransmits.
+ * the peer has acknowledged them or the stream has failed. timer.c determines
+ * when to retransmit.
  */
 #include "udp.h"
 
@@ -56,8 +57,8 @@ void udp_stream_free(udp_stream_t *stream)
     free(stream);
 }
 
-/* Sends a datagram. A datagram that the kernel does not accept counts as sent
- * and lost, and is retransmitted. */
+/* Sends a datagram. If the kernel does not accept it, the datagram is treated
+ * as lost on the network: it is retransmitted later. */
 static void transmit(udp_stream_t *stream, const udp_packet_t *packet)
 {
     if (sendto(stream->iface->socket, &packet->header,
@@ -110,8 +111,8 @@ void udp_stream_probe(udp_stream_t *stream)
     }
 }
 
-/* Processes an acknowledgement. The numbers come from a peer; the window
- * ignores impossible values. */
+/* Processes an acknowledgement. Its values come from a peer and may be wrong:
+ * ucx_window_take_ack() ignores impossible values. */
 void udp_stream_acked(udp_stream_t *stream, uint32_t number, uint64_t received,
                       double now)
 {
@@ -156,8 +157,8 @@ void udp_stream_cancel(udp_stream_t *stream, ucs_status_t status)
 
     while ((done = stream->flushes) != NULL) {
         stream->flushes = done->next;
-        /* A flush of the interface only waits for its endpoints: their own
-         * flushes, and the error handler, report the error. */
+        /* A flush of the interface completes with UCS_OK: the flushes of the
+         * endpoint and the error handler report the error. */
         udp_iface_complete(stream->iface, done,
                            done->of_iface ? UCS_OK : status);
     }

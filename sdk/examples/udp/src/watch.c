@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The asynchronous descriptor: the kernel reports changes of addresses by a
- * netlink socket, which the host's service thread monitors. The handler may run
- * at the same time as sends and progress. Therefore it does not access their
- * state, and passes the work to the next progress.
+ * Detects that the device has lost its address: the kernel reports changes of
+ * addresses by a netlink socket, which the core's service thread monitors. The
+ * handler on that thread may run at the same time as sends and progress of the
+ * user. Therefore it does not access their state, and passes the work to the
+ * next progress.
  */
 #include "udp.h"
 
@@ -11,8 +12,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Fails all endpoints; runs in progress. The socket is bound to an address that
- * the host has lost, and waiting for timeouts would only delay the failure. */
+/* Fails all endpoints; called by progress. The socket of the interface is bound
+ * to an address that the host has lost, so that no peer can be reached.
+ * Timeouts would show the same failure, but later. */
 static void fail_all(void *arg)
 {
     udp_iface_t *iface = arg;
@@ -27,8 +29,9 @@ static void fail_all(void *arg)
     }
 }
 
-/* Reads the reports, and queries the address itself: reports may be lost, and
- * they concern all devices. */
+/* Removes the reports from the socket and then queries the address of the
+ * device. The contents of the reports are not used, because reports may be
+ * lost, and they concern all devices. */
 static void on_report(int fd, int events, void *arg)
 {
     udp_iface_t *iface = arg;
@@ -71,8 +74,9 @@ ucs_status_t udp_watch_start(udp_iface_t *iface)
     return status;
 }
 
-/* Stops monitoring. The handler is removed before its queued call, because it
- * may queue the call again. */
+/* Stops monitoring. Removes the handler first, and then the call of fail_all()
+ * that the handler may have queued for progress. In the reverse order, the
+ * handler could queue the call again. */
 void udp_watch_stop(udp_iface_t *iface)
 {
     iface->host->async_remove(iface->watch);

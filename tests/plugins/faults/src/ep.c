@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Endpoints: every operation first passes a gate that injects faults, and then
- * goes to the wrapped endpoint.
+ * Endpoints: every operation first calls gate(), which may inject a fault, and
+ * then the wrapped endpoint.
  */
 #include "faults.h"
 
@@ -44,8 +44,9 @@ static ucs_status_t gate(faults_ep_t *ep)
     return UCS_OK;
 }
 
-/* Handles the status that the wrapped endpoint has returned. If it is an error,
- * an injected failure that was not reported before is reported now. */
+/* Handles the status that the wrapped endpoint has returned. An error of an
+ * endpoint whose peer is lost makes the loss visible to the user. Returns the
+ * status. */
 static ucs_status_t passed(faults_ep_t *ep, ucs_status_t status)
 {
     ep->starved = 0;
@@ -55,14 +56,15 @@ static ucs_status_t passed(faults_ep_t *ep, ucs_status_t status)
     return status;
 }
 
-/* Passes on an operation without a completion. */
+/* Body of an operation without a completion: calls gate() and the wrapped
+ * endpoint. */
 #define PASS(_ep, _call) \
     faults_ep_t *ep     = faults_ep(_ep); \
     ucs_status_t status = gate(ep); \
 \
     return (status == UCS_OK) ? passed(ep, faults_inner_ops(ep)->_call) : status
 
-/* Passes on an operation that returns a number of bytes. */
+/* Body of an operation that returns a number of bytes or an error. */
 #define PASS_BYTES(_ep, _call) \
     faults_ep_t *ep     = faults_ep(_ep); \
     ucs_status_t status = gate(ep); \
@@ -75,8 +77,8 @@ static ucs_status_t passed(faults_ep_t *ep, ucs_status_t status)
     (void)passed(ep, (bytes < 0) ? (ucs_status_t)bytes : UCS_OK); \
     return bytes
 
-/* Passes on an operation with a completion; the wrapped transport gets the
- * completion `op->comp`. */
+/* Body of an operation with the completion `_user`, instead of which `_call`
+ * passes `op->comp` to the wrapped endpoint. */
 #define PASS_OP(_ep, _user, _call) \
     faults_ep_t *ep     = faults_ep(_ep); \
     ucs_status_t status = gate(ep); \
@@ -226,9 +228,10 @@ static ucs_status_t atomic_cswap64(uct_ep_h uct_ep, uint64_t compare,
 
 /* ---------------------------------------------------------------- order -- */
 
-/* Cancels the operations of an endpoint: the wrapped transport's complete when
- * it releases their buffers, and the user's as soon as possible after that. No
- * lack of resources is injected. */
+/* Cancels the operations of an endpoint. The user's completions are called as
+ * soon as the wrapped transport has completed the operations, since only then
+ * does it not use their buffers any more. Does not call gate(): no fault is
+ * injected. */
 static ucs_status_t cancel(faults_ep_t *ep, uct_completion_t *comp)
 {
     const ucx_ep_ops_t *ops = faults_inner_ops(ep);

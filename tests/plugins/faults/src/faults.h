@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shared by the files of this plugin, which wraps another plugin and injects
- * faults; see README.md.
+ * Declarations shared by the files of this plugin, which wraps the first
+ * transport of another plugin and injects faults: operations return
+ * UCS_ERR_NO_RESOURCE, completions and messages come late, endpoints fail. See
+ * README.md.
  *
- * The user gets interfaces and endpoints of this plugin, each of which contains
- * the wrapped ("inner") one. Memory domains and keys are the wrapped plugin's.
+ * The user gets interfaces and endpoints of this plugin; each contains an
+ * interface or endpoint of the wrapped plugin ("inner"). Memory domains and
+ * keys are those of the wrapped plugin. Delays are counted in rounds: calls of
+ * progress of an interface.
  */
 #ifndef FAULTS_H
 #define FAULTS_H
@@ -24,41 +28,46 @@
 #define faults_container_of(_ptr, _type, _member) \
     ((_type *)((char *)(_ptr)-offsetof(_type, _member)))
 
-/* How the loss of a peer is detected. */
+/* When this plugin reports that the wrapped transport has lost a peer. */
 typedef enum {
-    FAULTS_NOTICE_SELF,
-    FAULTS_NOTICE_CHECK,
-    FAULTS_NOTICE_SEND,
+    FAULTS_NOTICE_SELF,  /* At once, by itself */
+    FAULTS_NOTICE_CHECK, /* When the user calls ep_check or sends */
+    FAULTS_NOTICE_SEND,  /* When the user sends; there is no ep_check */
 } faults_notice_t;
 
-/* Options of an interface. The options of the wrapped interface follow. */
+/* Options of an interface, described in wrap.c. In memory, the options of the
+ * wrapped interface follow at FAULTS_CONFIG_SIZE. */
 typedef struct faults_config {
     unsigned long seed;
-    double no_resource;
-    unsigned pending_delay;
-    unsigned completion_delay;
-    unsigned receive_delay;
-    unsigned ep_failure;
-    unsigned notice; /* faults_notice_t */
-    int unsteady;    /* each query returns another bandwidth */
+    double no_resource;        /* Share of operations, 0 to 0.95 */
+    unsigned pending_delay;    /* Maximum delay, in rounds */
+    unsigned completion_delay; /* Maximum delay, in rounds */
+    unsigned receive_delay;    /* Maximum delay, in rounds */
+    unsigned ep_failure;       /* Average number of operations until an endpoint
+                                * fails; 0: never */
+    unsigned notice;           /* faults_notice_t */
+    int unsteady;              /* Each estimate returns another bandwidth */
 } faults_config_t;
 
-/* Offset of the wrapped options. */
+/* Offset of the options of the wrapped interface, in bytes. */
 enum { FAULTS_CONFIG_SIZE = (sizeof(faults_config_t) + 15) / 16 * 16 };
 
 typedef struct faults_instance faults_instance_t;
 
-/* A component, with the plugin's state. */
+/* The component of this plugin. */
 typedef struct faults_component {
     ucx_component_t super;
-    ucx_component_t inner_desc; /* a copy, with all members of this version */
-    /* argument of the wrapped component's functions */
+    ucx_component_t inner_desc; /* Copy of *inner. It has all members of this
+                                 * ABI version, even if the wrapped plugin is
+                                 * older */
+    /* The wrapped component, to pass to its functions as an argument */
     const ucx_component_t *inner;
     faults_instance_t *instance;
 } faults_component_t;
 
 /* The plugin's state for one core (a process may load several copies of the
- * core). */
+ * core). The tables inner_* are copies of the wrapped plugin's tables; the
+ * tables without this prefix are passed to the core. */
 struct faults_instance {
     ucx_plugin_t plugin;
     faults_component_t component;
@@ -68,34 +77,38 @@ struct faults_instance {
     ucx_iface_ops_t iface_ops, inner_iface_ops;
     ucx_ep_ops_t ep_ops, inner_ep_ops;
     ucx_config_table_t config, md_config;
-    ucx_config_field_t *fields;
-    const ucx_host_t *host; /* services of the core */
-    ucx_host_t inner_host;  /* services that the wrapped plugin gets */
-    void *library;
-    const ucx_plugin_t *inner;
-    atomic_uint num_opened; /* number of interfaces, for their seeds */
+    ucx_config_field_t *fields; /* Variables of this plugin and of the wrapped
+                                 * transport */
+    const ucx_host_t *host;     /* Services of the core */
+    ucx_host_t inner_host; /* Services that the wrapped plugin gets: those of
+                             * the core, except iface_ep_failed() */
+    void *library;         /* Handle of dlopen() of the wrapped plugin */
+    const ucx_plugin_t *inner; /* Descriptor of the wrapped plugin */
+    atomic_uint num_opened;    /* Number of interfaces opened so far; gives each
+                             * another sequence of random numbers */
     faults_instance_t *next;
 };
 
 /* An operation with a completion. */
 typedef struct faults_op {
-    uct_completion_t comp; /* given to the wrapped transport */
-    uct_completion_t *user;
+    uct_completion_t comp;  /* Passed to the wrapped transport */
+    uct_completion_t *user; /* The user's completion; NULL: none */
     struct faults_iface *iface;
-    /* NULL: destroyed, or the operation is of the interface */
+    /* NULL: the endpoint was destroyed, or a flush of the interface */
     struct faults_ep *ep;
-    uint64_t due; /* round in which the user's completion is called */
-    ucs_status_t status;
-    uint8_t done;  /* the wrapped transport has completed it */
-    uint8_t flush; /* a flush: completes after all earlier operations */
-    uint8_t of_iface;
+    uint64_t due; /* Round in which the user's completion is called, or later;
+                   * valid if `done` */
+    ucs_status_t status; /* Status for the user's completion */
+    uint8_t done;        /* The wrapped transport has completed the operation */
+    uint8_t flush;       /* A flush: completes after all earlier operations */
+    uint8_t of_iface;    /* A flush of the interface */
     TAILQ_ENTRY(faults_op) link;
 } faults_op_t;
 
-/* A delayed message. Its bytes are at the end. */
+/* A delayed message of `length` bytes. */
 typedef struct faults_message {
     STAILQ_ENTRY(faults_message) link;
-    uint64_t due;
+    uint64_t due; /* Round in which the message is delivered */
     unsigned length;
     uint8_t id;
     _Alignas(64) char data[];
@@ -104,16 +117,18 @@ typedef struct faults_message {
 typedef struct faults_ep {
     uct_ep_t super;
     uct_ep_h inner;
-    ucs_status_t status; /* UCS_OK until the user can see the failure */
-    /* failure that the user cannot see yet; otherwise UCS_OK */
+    ucs_status_t status; /* UCS_OK, or the failure with which operations of the
+                          * user return */
+    /* Failure that the wrapped transport has reported; UCS_OK: none */
     ucs_status_t lost;
-    unsigned left;       /* operations until it fails; 0: never */
-    uint8_t starved;     /* the last UCS_ERR_NO_RESOURCE was injected */
-    uint8_t waits;       /* is in the interface's list `waiting` */
-    uint64_t pending_at; /* round of the next call of a request */
+    unsigned left;       /* Number of operations until the endpoint fails; 0: it
+                          * does not fail */
+    uint8_t starved;     /* The last UCS_ERR_NO_RESOURCE was injected */
+    uint8_t waits;       /* The endpoint is in the interface's list `waiting` */
+    uint64_t pending_at; /* Round in which pending requests are called */
     ucx_pending_queue_t pending;
-    LIST_ENTRY(faults_ep) link; /* in the interface's list `eps` or `broken` */
-    TAILQ_ENTRY(faults_ep) wait_link;
+    LIST_ENTRY(faults_ep) link; /* In the interface's list `eps` or `broken` */
+    TAILQ_ENTRY(faults_ep) wait_link; /* In the interface's list `waiting` */
 } faults_ep_t;
 
 /* The receiver of messages with one id: the argument of the handler that is set
@@ -128,20 +143,22 @@ typedef struct faults_iface {
     uct_iface_h inner;
     faults_instance_t *instance;
     faults_config_t config;
-    uint64_t random;
-    uint64_t round;
-    /* the last bandwidth that was returned, as an index */
+    uint64_t random; /* State of the random number generator; not 0 */
+    uint64_t round;  /* Number of calls of progress so far */
+    /* The last bandwidth that an estimate returned was 2^(26 + bandwidth)
+     * bytes/s */
     unsigned bandwidth;
-    /* NULL: no endpoint's requests are being called, or it was destroyed */
+    /* Endpoint whose pending requests are being called; NULL: none, or a
+     * request has destroyed the endpoint */
     faults_ep_t *dispatching;
-    LIST_HEAD(, faults_ep) eps;
-    /* failures that are not reported to the user yet */
+    LIST_HEAD(, faults_ep) eps; /* Endpoints that are not in `broken` */
+    /* Endpoints whose failure is not reported to the user yet */
     LIST_HEAD(, faults_ep) broken;
-    TAILQ_HEAD(, faults_ep) waiting; /* endpoints with pending requests */
-    /* in the order in which they were started */
+    TAILQ_HEAD(, faults_ep) waiting; /* Endpoints with pending requests */
+    /* Operations that are not complete, in the order of their start */
     TAILQ_HEAD(, faults_op) ops;
-    STAILQ_HEAD(, faults_message) messages;
-    faults_slot_t slots[UCT_AM_ID_MAX];
+    STAILQ_HEAD(, faults_message) messages; /* Delayed messages */
+    faults_slot_t slots[UCT_AM_ID_MAX];     /* By message id */
 } faults_iface_t;
 
 static inline faults_iface_t *faults_iface(uct_iface_h iface)
@@ -159,7 +176,7 @@ static inline faults_iface_t *faults_ep_iface(const faults_ep_t *ep)
     return faults_iface(ep->super.iface);
 }
 
-/* Returns the operations of the wrapped transport. */
+/* Returns the table of operations of the wrapped transport's endpoints. */
 static inline const ucx_ep_ops_t *faults_inner_ops(const faults_ep_t *ep)
 {
     return &faults_ep_iface(ep)->instance->inner_ep_ops;
@@ -173,6 +190,7 @@ static inline uint64_t faults_draw(faults_iface_t *iface)
     return iface->random * 0x2545f4914f6cdd1dull;
 }
 
+/* Returns non-zero with the probability `share`. */
 static inline int faults_chance(faults_iface_t *iface, double share)
 {
     return (double)(faults_draw(iface) >> 11) * 0x1p-53 < share;
@@ -185,15 +203,15 @@ static inline uint64_t faults_later(faults_iface_t *iface, unsigned delay)
            (faults_draw(iface) >> 16) % ((uint64_t)delay + 1);
 }
 
-/* wrap.c. faults_wrap() finds and opens the wrapped plugin, and makes the
- * tables of this one; faults_unwrap() releases it. `reason` is set if an error
- * is returned. */
+/* wrap.c. faults_wrap() loads the wrapped plugin and makes the tables of this
+ * plugin; *reason is set if it returns an error. faults_unwrap() unloads the
+ * wrapped plugin. */
 ucs_status_t faults_wrap(faults_instance_t *instance,
                          const ucx_plugin_args_t *args, const char **reason);
 void faults_unwrap(faults_instance_t *instance);
 
-/* iface.c, ep.c: fill in this plugin's functions for the slots that the wrapped
- * transport has. */
+/* iface.c, ep.c: fill the tables `ops` with functions of this plugin, for the
+ * slots that the wrapped transport has. */
 void faults_iface_ops_fill(ucx_iface_ops_t *ops, const ucx_iface_ops_t *inner);
 void faults_ep_ops_fill(ucx_ep_ops_t *ops, const ucx_ep_ops_t *inner);
 
@@ -203,15 +221,17 @@ ucs_status_t faults_iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
 ucs_status_t faults_inner_ep_failed(uct_iface_h inner_iface, uct_ep_h inner,
                                     ucs_status_t status);
 
-/* ep.c: fails the endpoint, and reports it to the user. */
+/* ep.c. Marks the endpoint as failed; the next progress reports the failure to
+ * the user. */
 void faults_ep_break(faults_ep_t *ep, ucs_status_t status);
 ucs_status_t faults_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
                               uct_ep_h *ep_p);
 
-/* late.c: an operation with a completion. faults_op_begin() returns the
- * structure whose completion the wrapped transport gets; NULL: out of memory.
- * faults_op_end() converts the status that the wrapped transport has returned
- * to that for the user. */
+/* late.c: an operation with a completion. faults_op_begin() returns an entry
+ * whose `comp` is then passed to the wrapped transport; NULL: out of memory.
+ * faults_op_end() gets the status that the wrapped transport has returned, and
+ * returns the status for the user: it may replace UCS_OK by UCS_INPROGRESS, to
+ * complete the operation late. */
 faults_op_t *faults_op_begin(faults_iface_t *iface, faults_ep_t *ep,
                              uct_completion_t *user);
 ucs_status_t faults_op_end(faults_op_t *op, ucs_status_t status);
@@ -224,13 +244,17 @@ int faults_op_is_behind(const faults_op_t *flush);
 void faults_ops_end(faults_ep_t *ep, ucs_status_t status);
 /* Returns whether an operation of the endpoint has not completed. */
 int faults_ops_exist(const faults_ep_t *ep);
+/* Called when the endpoint is destroyed: its operations still complete. */
 void faults_ops_forget_ep(faults_ep_t *ep);
 
-/* Completes the operations that are due; with `all`, every operation. */
+/* Calls the user's completions of the operations that are due; with `all`, of
+ * every operation. Returns their number. */
 unsigned faults_ops_complete(faults_iface_t *iface, int all);
+/* Returns whether a user's completion is delayed. */
 int faults_ops_are_late(const faults_iface_t *iface);
 
-/* pending.c: pending requests. */
+/* pending.c: pending requests. faults_pending_forget() removes the endpoint
+ * from the list `waiting`. */
 ucs_status_t faults_pending_add(uct_ep_h ep, uct_pending_req_t *req,
                                 unsigned flags);
 void faults_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,

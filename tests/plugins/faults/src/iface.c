@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Interfaces. The user's interface acts as the host of the wrapped interface:
- * it receives the messages and the reports of lost peers.
+ * Interfaces. For the wrapped interface, this plugin takes the place of the
+ * core: it receives the messages and the reports of lost peers, and passes them
+ * to the core.
  */
 #include "faults.h"
 
@@ -39,7 +40,8 @@ static int holds_back(faults_iface_t *iface)
            ((iface->config.receive_delay > 0) && faults_chance(iface, 0.1));
 }
 
-/* Handles all messages of the wrapped interface. */
+/* Handles all messages of the wrapped interface: delivers a message at once or
+ * delays a copy of it. */
 static ucs_status_t arrived(void *arg, void *data, size_t length,
                             unsigned flags)
 {
@@ -55,7 +57,7 @@ static ucs_status_t arrived(void *arg, void *data, size_t length,
     message = aligned_alloc(_Alignof(faults_message_t),
                             (sizeof(*message) + length + 63) / 64 * 64);
     if (message == NULL) {
-        /* delivers delayed messages first, to keep the order */
+        /* Deliver the delayed messages first, to keep the order */
         (void)deliver(iface, 1);
         return ucx_iface_deliver_am(&iface->super, slot->id, data,
                                     (unsigned)length, flags);
@@ -85,8 +87,8 @@ static void tell_broken(faults_iface_t *iface)
     }
 }
 
-/* The wrapped transport reports a failed endpoint to its host, which is this
- * plugin. */
+/* The service iface_ep_failed() for the wrapped transport, by which it reports
+ * a failed endpoint. */
 ucs_status_t faults_inner_ep_failed(uct_iface_h inner_iface, uct_ep_h inner,
                                     ucs_status_t status)
 {
@@ -102,7 +104,7 @@ ucs_status_t faults_inner_ep_failed(uct_iface_h inner_iface, uct_ep_h inner,
             return UCS_OK;
         }
     }
-    return UCS_OK; /* it was reported already */
+    return UCS_OK; /* The endpoint has already failed */
 }
 
 /* ------------------------------------------------------------- progress -- */
@@ -134,7 +136,8 @@ static ucs_status_t event_arm(uct_iface_h uct_iface, unsigned events)
 
     if (!STAILQ_EMPTY(&iface->messages) || !LIST_EMPTY(&iface->broken) ||
         !TAILQ_EMPTY(&iface->waiting) || faults_ops_are_late(iface)) {
-        /* only progress completes operations and delivers messages */
+        /* The user must not sleep: only progress does this work, and the event
+         * descriptor does not report it */
         return UCS_ERR_BUSY;
     }
     return inner_ops(iface)->event_arm(iface->inner, events);
@@ -179,7 +182,8 @@ static ucs_status_t iface_query(uct_iface_h uct_iface, ucx_iface_attr_t *attr)
 }
 
 /* Returns a bandwidth between 2^26 and 2^33 bytes/s that differs from the last
- * one. The core treats small differences as equal, but not a factor of two. */
+ * one by a factor of at least two, because the core ignores small
+ * differences. */
 static double new_bandwidth(faults_iface_t *iface)
 {
     unsigned step = 1 + (unsigned)(faults_draw(iface) >> 40) % 7;
@@ -243,7 +247,8 @@ static void mem_free(uct_iface_h uct_iface, const uct_allocated_memory_t *mem)
 
 /* ----------------------------------------------------------------- life -- */
 
-/* Opens the wrapped interface in the same way as the core opens this one. */
+/* Opens the wrapped interface in the same way as the core opens an
+ * interface. */
 static ucs_status_t open_inner(faults_iface_t *iface, uct_md_h md,
                                const ucx_iface_open_args_t *args)
 {
@@ -285,7 +290,7 @@ ucs_status_t faults_iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
     memcpy(&iface->config, args->config, sizeof(iface->config));
     iface->random = (iface->config.seed + 1) * 0x9e3779b97f4a7c15ull +
                     atomic_fetch_add(&instance->num_opened, 1);
-    iface->random |= 1; /* the generator needs a nonzero state */
+    iface->random |= 1; /* The generator needs a state that is not 0 */
     LIST_INIT(&iface->eps);
     LIST_INIT(&iface->broken);
     TAILQ_INIT(&iface->waiting);

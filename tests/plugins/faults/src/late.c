@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Late completions: when the wrapped transport completes an operation, the
- * user's completion is called some rounds later, out of order where that is
- * allowed.
+ * user's completion is called some calls of progress later. Completions may
+ * therefore be out of order, except that a flush completes after all earlier
+ * operations.
  */
 #include "faults.h"
 
@@ -133,8 +134,8 @@ static void tell_user(uct_completion_t *user, ucs_status_t status)
     }
 }
 
-/* The user's completions may start operations, but end none that is in the
- * list. */
+/* A user's completion may append operations to the list, but it never removes
+ * any, so that `op` stays valid. */
 unsigned faults_ops_complete(faults_iface_t *iface, int all)
 {
     unsigned count = 0;
@@ -151,7 +152,7 @@ unsigned faults_ops_complete(faults_iface_t *iface, int all)
         user   = op->user;
         status = op->done ? op->status : UCS_ERR_CANCELED;
         tell_user(user, status);
-        next = TAILQ_NEXT(op, link); /* an operation may have been appended */
+        next = TAILQ_NEXT(op, link); /* The call may have appended operations */
         op_free(op);
         ++count;
     }

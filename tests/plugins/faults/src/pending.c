@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Pending requests are called from progress, some rounds after they were added,
- * whether or not there are send resources; a request that fails is called
- * again.
+ * Pending requests are called from progress, some calls of progress after they
+ * were added, whether or not there are send resources. A request that returns
+ * an error is called again.
  */
 #include "faults.h"
 
@@ -15,7 +15,8 @@ ucs_status_t faults_pending_add(uct_ep_h uct_ep, uct_pending_req_t *req,
     if ((ep->status != UCS_OK) ||
         (ep->starved && !ep->waits && faults_chance(iface, 0.25))) {
         ep->starved = 0;
-        return UCS_ERR_BUSY; /* sending is possible, or returns the error */
+        return UCS_ERR_BUSY; /* The user must try to send, which may succeed or
+                              * return the error of the endpoint */
     }
 
     ucx_pending_push(&ep->pending, req);
@@ -67,8 +68,10 @@ static int dispatch_ep(faults_iface_t *iface, faults_ep_t *ep, unsigned *count)
     return 1;
 }
 
-/* Calls the requests of the endpoints that wait at the start of the call: a
- * request may append endpoints to the list, and may remove any. */
+/* Calls the requests of endpoints in the list `waiting` that are due. Handles
+ * only as many endpoints as the list has at the start, because a request may
+ * append endpoints. A request may also remove any endpoint, so each iteration
+ * takes the first one. */
 unsigned faults_pending_dispatch(faults_iface_t *iface)
 {
     unsigned count = 0, due = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The wrapped plugin: opens its library, and describes its first transport
- * under this plugin's name. The core calls the functions of its memory domains
- * directly. Functions with a component argument are called through this file,
- * which passes the wrapped plugin's component.
+ * Loads the library of the wrapped plugin, and describes the plugin's first
+ * transport under the name of this plugin. The core calls the functions of the
+ * wrapped memory domains directly. It calls functions with a component argument
+ * by wrappers in this file, which pass the component of the wrapped plugin.
  */
 #include "faults.h"
 
@@ -43,7 +43,10 @@ static const ucx_config_field_t own_fields[] = {
 
 enum { NUM_OWN = sizeof(own_fields) / sizeof(own_fields[0]) };
 
-/* Copies the part of a table that both versions have; the rest is zero. */
+/* Copies a table of another version of the plugin ABI, which may be shorter or
+ * longer. Members that `from` does not have are zero in `to`, and members
+ * beyond `size` bytes are not copied. The first member of a table is its size;
+ * in `to` it is `size`. */
 static void copy_table(void *to, size_t size, const void *from)
 {
     size_t from_size;
@@ -56,7 +59,8 @@ static void copy_table(void *to, size_t size, const void *from)
     }
 }
 
-/* -------------------------------------------------- the component's slots -- */
+/* -------------------------------------------------- the component's slots
+ * -- */
 
 static const ucx_component_t *inner_of(const ucx_component_t *component)
 {
@@ -64,7 +68,7 @@ static const ucx_component_t *inner_of(const ucx_component_t *component)
 }
 
 /* Returns the copy of the wrapped component, which has all slots of this
- * version. */
+ * version of the plugin ABI. */
 static const ucx_component_t *desc_of(const ucx_component_t *component)
 {
     return &faults_container_of(component, faults_component_t, super)
@@ -115,8 +119,8 @@ static ucs_status_t rkey_compare(const ucx_component_t *component, uct_rkey_t a,
 
 /* ----------------------------------------------------------- description -- */
 
-/* Returns the wrapped transport's devices, with the class that this plugin's
- * manifest declares. */
+/* Returns the devices of the wrapped transport. Their type is replaced by the
+ * one that the manifest of this plugin declares. */
 static ucs_status_t query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
                                   unsigned *num_p)
 {
@@ -133,8 +137,8 @@ static ucs_status_t query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
     return status;
 }
 
-/* Makes a table of this plugin's variables, followed by the wrapped
- * transport's. */
+/* Makes a table of the variables of this plugin, followed by those of the
+ * wrapped transport. */
 static ucs_status_t make_config(faults_instance_t *instance)
 {
     const ucx_config_table_t *inner = instance->inner_transport.config;

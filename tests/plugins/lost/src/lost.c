@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A connection manager that reaches no peer, without a transport: see
+/* A plugin with a connection manager that can reach no address, and without a
+ * transport: the core has to fall back to other connection managers. See
  * README.md. */
 #include "entry.h"
 
@@ -27,7 +28,8 @@ static void give_up(void *arg)
         .status     = UCS_ERR_UNREACHABLE,
     };
 
-    ep->resolve_cb(ep->user_data, &args); /* may destroy the endpoint */
+    ep->resolve_cb(ep->user_data, &args); /* The callback may destroy the
+                                           * endpoint */
 }
 
 static void lost_ep_destroy(uct_ep_h uct_ep)
@@ -82,7 +84,7 @@ static ucs_status_t lost_listen(uct_cm_h cm, const struct sockaddr *addr,
     (void)addrlen;
     (void)params;
     (void)listener_p;
-    return UCS_ERR_INVALID_ADDR; /* no address is local */
+    return UCS_ERR_INVALID_ADDR; /* As if the address were not of this host */
 }
 
 /* Never called, because no listener can be created. */
@@ -128,9 +130,10 @@ static const ucx_cm_ops_t cm_ops = {
     .ep_ops           = &ep_ops,
 };
 
-/* ---------------------------------------------------------- the component -- */
+/* ---------------------------------------------------------- the component
+ * -- */
 
-/* A component without transports: its domain is never opened. */
+/* The component has no transports, so its domain is never opened. */
 static ucs_status_t md_open(const ucx_component_t *component,
                             const ucx_md_open_args_t *args, uct_md_h *md_p)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lifetime of endpoints: a listening socket whose name is the endpoint's
- * address, a connection to the peer's socket, and the end of both. */
+/* How endpoints are created, connected and destroyed. An endpoint has a
+ * listening socket, whose name is its address, and connects to the listening
+ * socket of its peer. */
 #include "pairs.h"
 
 #include <stdlib.h>
@@ -41,9 +42,9 @@ void pairs_ep_watch(pairs_ep_t *ep)
     }
 }
 
-/* Called for the connection for sending. If it has ended, the endpoint fails
- * only after the other connection has been read, which may still contain the
- * peer's last messages. */
+/* Handles events of the connection for sending. If the peer has closed it, the
+ * endpoint fails only after the connection for receiving has been read, which
+ * may still contain the peer's last messages. */
 static void out_ready(poller_source_t *source, uint32_t events)
 {
     pairs_ep_t *ep = source->owner;
@@ -112,7 +113,7 @@ static void destroy(uct_ep_h super)
     if ((ep->state == PAIRS_FAILED) && !ep->is_told) {
         --iface->num_failed;
     }
-    ep->state   = PAIRS_FAILED; /* callers check this state */
+    ep->state   = PAIRS_FAILED; /* For callers that still use the endpoint */
     ep->is_told = 1;
     close_all(ep);
     pairs_drop_answers(ep);
@@ -186,7 +187,8 @@ static int is_connected(uct_ep_h super, const uct_device_addr_t *dev_addr,
            (memcmp(&ep->peer, ep_addr, sizeof(ep->peer)) == 0);
 }
 
-/* The end of a connection is detected at once, so a check need not send. */
+/* Returns the endpoint's status. Sends nothing, because the kernel reports the
+ * end of a connection to progress. */
 static ucs_status_t check(uct_ep_h super, unsigned flags,
                           uct_completion_t *comp)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The interface: the sockets and the failures of its endpoints. An interface of
- * this transport has no address. */
+/* The interface: its attributes, its progress, and reports of failed endpoints.
+ * An interface of this transport has no address; its endpoints have. */
 #include "pairs.h"
 
 #include <stddef.h>
@@ -26,6 +26,7 @@ static const ucx_config_table_t config_table = {
     .num_fields   = sizeof(fields) / sizeof(fields[0]),
 };
 
+/* Returns whether the endpoint is not destroyed. */
 static int is_alive(const pairs_iface_t *iface, const pairs_ep_t *ep)
 {
     const pairs_ep_t *other = iface->eps;
@@ -36,7 +37,9 @@ static int is_alive(const pairs_iface_t *iface, const pairs_ep_t *ep)
     return other != NULL;
 }
 
-/* The called completions and the error handler may destroy the endpoint. */
+/* Reports failed endpoints: calls the completions of their operations and then
+ * the error handler. Both may destroy endpoints, so the search begins again at
+ * the head of the list. */
 static unsigned tell_failures(pairs_iface_t *iface)
 {
     const ucx_host_t *host = local_host_of(iface->super.md);
@@ -58,7 +61,8 @@ static unsigned tell_failures(pairs_iface_t *iface)
     return count;
 }
 
-/* Returns whether no endpoint waits for an answer, or has an answer to send. */
+/* Returns whether no endpoint waits for an answer and none has an answer to
+ * send. */
 static int is_idle(pairs_iface_t *iface)
 {
     pairs_ep_t *ep;
@@ -102,8 +106,8 @@ static ucs_status_t event_fd_get(uct_iface_h iface, int *fd_p)
     return UCS_OK;
 }
 
-/* No arming is necessary: the descriptor stays readable as long as there are
- * events. */
+/* Returns UCS_ERR_BUSY if progress has work. Nothing has to be armed: the event
+ * descriptor is readable as long as there are events. */
 static ucs_status_t event_arm(uct_iface_h super, unsigned events)
 {
     pairs_iface_t *iface = (pairs_iface_t *)super;

@@ -78,8 +78,9 @@ static void region_free(pairs_region_t *region)
     free(region);
 }
 
-/* Maps the dmabuf of an emulated device (tests/emulated): its descriptor is of
- * a file, whose position is the start of the exported pages. */
+/* Maps the dmabuf of memory of an emulated device (tests/emulated). Its
+ * descriptor is that of a memory file; the position of the file is the start of
+ * the exported pages. */
 static int map_dmabuf(pairs_region_t *region,
                       const ucx_mem_reg_params_t *params)
 {
@@ -181,8 +182,8 @@ ucs_status_t pairs_rkey_unpack(const ucx_component_t *component,
     return UCS_OK;
 }
 
-/* Copies with the lock held, so that the memory stays registered during the
- * copy. */
+/* See pairs.h. Copies with the lock held, so that the memory is not
+ * deregistered during the copy. */
 int pairs_md_copy(pairs_md_t *md, uint64_t key, uint64_t address, void *data,
                   size_t length, int is_put)
 {

@@ -69,11 +69,12 @@ static ucs_status_t take_answer(pairs_ep_t *ep, pairs_kind_t kind,
         op->unpack(op->arg, data, length);
     }
     pairs_complete(op, UCS_OK);
-    pairs_send_more(ep); /* now one more operation can be sent */
+    pairs_send_more(ep); /* One operation less is in flight */
     return UCS_OK;
 }
 
-/* Handles one packet. An error ends the connection. */
+/* Handles one packet. If it returns an error, the caller closes the
+ * connection. */
 static ucs_status_t serve(pairs_ep_t *ep, const pairs_header_t *header,
                           char *data, size_t length)
 {
@@ -114,8 +115,8 @@ static int is_hello(const pairs_ep_t *ep, const char *packet, ssize_t length)
            (memcmp(&header.name, &ep->peer, sizeof(ep->peer)) == 0);
 }
 
-/* Receives one packet. Returns zero if there is none, or the connection has
- * ended. */
+/* Receives and handles one packet. Returns 0 if there is none or the connection
+ * is closed. */
 static int receive_one(pairs_ep_t *ep, poller_source_t *source)
 {
     size_t size  = sizeof(pairs_header_t) + PAIRS_MAX_DATA;
@@ -161,8 +162,8 @@ static void receive(poller_source_t *source, uint32_t events)
 
 /* -------------------------------------------------------- the connection -- */
 
-/* Accepts the peer's connection. An endpoint accepts only the first
- * connection. */
+/* Accepts the peer's connection and closes the listening socket, so that there
+ * is no further connection. */
 void pairs_accept(poller_source_t *source, uint32_t events)
 {
     pairs_ep_t *ep   = source->owner;

@@ -7,7 +7,8 @@
 
 /* ------------------------------------------------------------- packets -- */
 
-/* Returns whether a packet can be sent now: UCS_OK or an error. */
+/* Returns UCS_OK if a packet can be sent now, UCS_ERR_NO_RESOURCE if it can be
+ * sent later, or another error. */
 static ucs_status_t is_open(pairs_ep_t *ep)
 {
     const ucx_host_t *host = local_host_of(ep->super.iface->md);
@@ -33,7 +34,8 @@ static ucs_status_t send_packet(pairs_ep_t *ep, const pairs_header_t *header,
     };
     ucs_status_t status = sock_send(ep->out->fd, iov, 2);
 
-    /* the endpoint fails after the peer's last messages are read */
+    /* Only return the error. Progress fails the endpoint, after it has read the
+     * peer's last messages. */
     return (status == UCS_OK) ? UCS_OK : UCS_ERR_CONNECTION_RESET;
 }
 
@@ -146,8 +148,8 @@ static char *local_bytes(const uct_iov_t *iov)
     return region->bytes + ((char *)iov->buffer - region->start);
 }
 
-/* The operation is complete when this call returns, because the socket has
- * copied the data. */
+/* The operation is complete when this call returns, because the kernel has
+ * copied the data. `comp` is not called. */
 ucs_status_t pairs_put_zcopy(uct_ep_h super, const uct_iov_t *iov,
                              size_t iovcnt, uint64_t remote_addr,
                              uct_rkey_t rkey, uct_completion_t *comp)
@@ -298,7 +300,7 @@ ucs_status_t pairs_flush(uct_ep_h super, unsigned flags, uct_completion_t *comp)
     return status;
 }
 
-/* The peer executes all packets in the order of sending. */
+/* Does nothing: the peer executes all packets in the order of sending. */
 ucs_status_t pairs_fence(uct_ep_h ep, unsigned flags)
 {
     (void)ep;
@@ -308,6 +310,7 @@ ucs_status_t pairs_fence(uct_ep_h ep, unsigned flags)
 
 /* ------------------------------------------------------------- waiting -- */
 
+/* Returns whether any operation can be sent now. */
 static int has_room(pairs_ep_t *ep)
 {
     return (ep->answers == NULL) && (ep->num_ops < PAIRS_MAX_OPS) &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The endpoint: one connection to the peer's interface, only for sending: all
- * that can be received is its end. */
+/* The endpoint: one connection to the peer's interface, which is used only for
+ * sending. The peer's interface never sends on it. */
 #include "plain.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static plain_iface_t *iface_of(uct_ep_h ep)
     return (plain_iface_t *)ep->iface;
 }
 
-/* Marks the endpoint as failed; the next progress reports the failure. */
+/* Marks the endpoint as failed; progress reports the failure later. */
 static ucs_status_t fail(plain_ep_t *ep)
 {
     plain_iface_t *iface = iface_of(&ep->super);
@@ -27,7 +27,8 @@ static ucs_status_t fail(plain_ep_t *ep)
     return UCS_ERR_CONNECTION_RESET;
 }
 
-/* Monitors the connection for its end, and for writing while requests wait. */
+/* Makes the poller report a writable connection if, and only if, requests are
+ * pending. The end of the connection is always reported. */
 static void watch(plain_ep_t *ep)
 {
     if (ep->source != NULL) {
@@ -63,8 +64,8 @@ static ssize_t am_bcopy(uct_ep_h super, uint8_t id, uct_pack_callback_t pack_cb,
         return UCS_ERR_CONNECTION_RESET;
     }
     if (!sock_is_writable(ep->source->fd)) {
-        /* the message is packed, which cannot be undone: report no error here,
-         * progress will detect the lost peer */
+        /* Check this before packing, because the data can be packed only once.
+         * If the connection has ended, progress detects the lost peer. */
         return UCS_ERR_NO_RESOURCE;
     }
 
@@ -76,8 +77,8 @@ static ssize_t am_bcopy(uct_ep_h super, uint8_t id, uct_pack_callback_t pack_cb,
     return fail(ep);
 }
 
-/* A completed send has passed its data to the kernel: there is nothing to wait
- * for. */
+/* There is nothing to wait for, because sends pass their data to the kernel
+ * before they return. */
 static ucs_status_t flush(uct_ep_h super, unsigned flags,
                           uct_completion_t *comp)
 {
@@ -133,8 +134,8 @@ static void destroy(uct_ep_h super)
     poller_free(&iface->poller, ep, &ep->memory);
 }
 
-/* Returns whether the caller passes addresses whose lengths are not those of
- * this transport. */
+/* Returns whether an address that the caller passes does not have the length of
+ * this transport's addresses. */
 static int is_cut(const uct_ep_params_t *params)
 {
     return ((params->field_mask & UCT_EP_PARAM_FIELD_DEV_ADDR_LENGTH) &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The interface: peers connect to the socket whose name is its address, and
- * send. */
+/* The interface. Its address is the name of a socket; the endpoints of peers
+ * connect to that socket and send. */
 #include "plain.h"
 
 #include <stddef.h>
@@ -12,8 +12,8 @@
 
 enum { MESSAGES_A_ROUND = 16 };
 
-/* Seconds to wait for the last messages of a lost peer while messages of other
- * peers arrive. */
+/* Maximum seconds by which the report of a lost peer is delayed while received
+ * messages, which may be from that peer, wait for delivery. */
 static const double LAST_WORDS_TIME = 1;
 
 /* A connection from a peer's endpoint. */
@@ -71,8 +71,8 @@ static void receive(poller_source_t *source, uint32_t events)
 
     (void)events;
     for (i = 0; i < MESSAGES_A_ROUND; ++i) {
-        /* a separate buffer: a handler may send, and sending uses the
-         * interface's buffer */
+        /* Do not use iface->buffer: the handler of the message may send, which
+         * uses that buffer */
         char *message = malloc(1 + iface->seg_size);
 
         if (message == NULL) {
@@ -119,6 +119,7 @@ static void accept_all(poller_source_t *source, uint32_t events)
     }
 }
 
+/* Returns an endpoint whose failure is not reported yet; there must be one. */
 static plain_ep_t *find_lost(const plain_iface_t *iface)
 {
     plain_ep_t *ep = iface->eps;
@@ -129,8 +130,9 @@ static plain_ep_t *find_lost(const plain_iface_t *iface)
     return ep;
 }
 
-/* Returns whether messages that a lost peer sent before its end may still wait
- * on another connection than the one that reported the end. */
+/* Returns whether messages that a lost peer has sent may still wait for
+ * delivery: they arrive on a connection of the peer's endpoint, and it is not
+ * known which of the connections that is. */
 static int has_last_words(const plain_iface_t *iface, const plain_ep_t *ep)
 {
     const ucx_host_t *host = local_host_of(iface->super.md);
@@ -147,7 +149,8 @@ static int has_last_words(const plain_iface_t *iface, const plain_ep_t *ep)
     return 0;
 }
 
-/* The error handler may destroy the endpoint. */
+/* Reports failed endpoints. The error handler may destroy any endpoint, so the
+ * search begins again at the head of the list. */
 static unsigned tell_failures(plain_iface_t *iface)
 {
     const ucx_host_t *host = local_host_of(iface->super.md);
@@ -273,8 +276,8 @@ static int is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args)
             (args->iface_addr_length == sizeof(sock_name_t)));
 }
 
-/* A completed send has passed its data to the kernel: there is nothing to wait
- * for. */
+/* There is nothing to wait for, because sends pass their data to the kernel
+ * before they return. */
 static ucs_status_t iface_flush(uct_iface_h iface, unsigned flags,
                                 uct_completion_t *comp)
 {
