@@ -27,11 +27,13 @@ static const size_t sizes[] = {
 
 enum { NUM_SIZES = sizeof(sizes) / sizeof(sizes[0]) };
 
-/* What the receiver does with a message's data. */
+/* What the receiver does with a message's data: it reads the data in the
+ * handler, receives it into a contiguous buffer, an IOV list or a generic
+ * datatype, or releases it unread. */
 enum take { IN_HANDLER, CONTIG, IOV, GENERIC, RELEASE, NUM_TAKES };
 
-/* Describes a message; sent as the first bytes of its header, as far as they
- * fit. */
+/* Describes a message. The first bytes of the message's header contain it, as
+ * far as the header is long enough. */
 struct order {
     uint64_t number;
     uint32_t size;
@@ -44,10 +46,11 @@ struct exchange {
     struct side_ep *ep;
     size_t max_header;
     char *header, *buffer;
-    struct order now; /* The current message */
+    struct order now; /* The message in flight; the receiver compares with it */
     enum take take;
     unsigned handled, expected, answers;
-    void *kept; /* Data or descriptor; NULL: none */
+    /* Data or rendezvous descriptor that the handler kept; NULL: none */
+    void *kept;
     size_t kept_length;
     ucp_ep_h reply_ep;
 };
@@ -158,7 +161,7 @@ static void finish(void *state)
     ++generic.finished;
 }
 
-/* The buffer in a memory layout, and the arguments for UCP. */
+/* Arguments that describe a buffer to UCP with one of the datatypes */
 struct layout {
     ucp_dt_iov_t iov[PIECES];
     ucp_datatype_t datatype;
@@ -304,7 +307,8 @@ static void receive_one(struct exchange *exchange, uint32_t flags,
     }
 }
 
-/* Every combination of size, header, send flags and kind of receive. */
+/* Sends every combination of size, header length and send flags, received in
+ * every way. */
 static void exchange_all(struct exchange *exchange, ucp_datatype_t generic_type)
 {
     static const uint32_t flags[] = {
@@ -372,7 +376,7 @@ static void close_in_between(struct exchange *exchange)
     descriptor     = exchange->kept;
     exchange->kept = NULL;
     agree(exchange);
-    agree(exchange); /* closed */
+    agree(exchange); /* the sender has closed its endpoint */
     side_linger(&exchange->side, 0.2);
     EXPECT(wait_for(exchange,
                     ucp_am_recv_data_nbx(exchange->side.worker, descriptor,

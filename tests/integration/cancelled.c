@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cancelled: one process sends and cancels at random, another one receives.
- * Sends that ended with success arrive complete and in order, those that ended
- * with CANCELED never arrive, and later messages are not affected.
+ * cancelled: one process sends tagged messages and cancels some at random,
+ * another one receives. Sends that ended with success arrive complete and in
+ * order, those that ended with CANCELED never arrive, and later messages are
+ * not affected.
  */
 #include "common/data.h"
 #include "common/side.h"
@@ -16,18 +17,19 @@ enum {
     MOST     = 2000, /* Messages per round */
 };
 
-/* What the receiver does while the sender cancels. */
+/* What the receiver does until the sender has cancelled */
 enum receiver {
-    /* No progress: messages wait at the sender for send resources */
+    /* Calls no progress: messages wait at the sender for send resources */
     BLOCKED,
-    /* Progress: announcements wait for their receives */
+    /* Calls progress without receives: rendezvous announcements stay
+     * unexpected */
     KEEPING,
-    RECEIVING, /* Receives at the same time */
+    RECEIVING, /* Receives at once */
 };
 
-/* Which of the cancelled sends end with CANCELED */
+/* How many of the cancelled sends must end with CANCELED; the others succeed */
 enum effect {
-    ANY, /* None, if the receiver is quick */
+    ANY, /* Any number; none, if the receiver is quick */
     SOME,
     ALL,
 };
@@ -44,7 +46,8 @@ static const struct way ways[] = {
     {"inf", BLOCKED, MOST, 40000, SOME},
     {"inf", RECEIVING, MOST, 40000, ANY},
     {"2000", KEEPING, 60, MAX_SIZE, ALL},
-    /* The announcements precede the cancels in the transport. */
+    /* Announcements that the transport has accepted precede the cancels: the
+     * receiver may fetch the data before it learns of the cancel. */
     {"2000", BLOCKED, 60, MAX_SIZE, ANY},
     {"2000", RECEIVING, 200, MAX_SIZE, ANY},
 };
@@ -61,7 +64,7 @@ struct talk {
     struct random random;
     ucs_status_ptr_t requests[MOST];
     bool cancelled[MOST];
-    /* Known to both sides at the end of a round */
+    /* At the end of a round the receiver gets the sender's statuses */
     ucs_status_t statuses[MOST];
     char *buffer;
 };
@@ -71,7 +74,7 @@ static void agree(struct talk *talk)
     team_barrier(talk->team, side_progress, &talk->side);
 }
 
-/* Every message is longer than the finite thresholds of rendezvous in
+/* Every message is longer than 2000 bytes, the finite rendezvous threshold in
  * `ways`. */
 static size_t size_of(const struct talk *talk, int number)
 {
@@ -104,7 +107,8 @@ static void finish(struct talk *talk, int number)
                                        "a send that may be cancelled");
 }
 
-/* Cancels half of the sends, in ascending or descending order. */
+/* Cancels each incomplete send with a probability of one half, in ascending or
+ * descending order. */
 static void cancel_half(struct talk *talk)
 {
     bool backwards = random_below(&talk->random, 2) == 0;
@@ -144,7 +148,8 @@ static void send_round(struct talk *talk)
 
     send_all(talk);
     if (talk->way->receiver == KEEPING) {
-        /* some are announced before the cancel, some not */
+        /* so that some messages are announced before the cancel, and others
+         * not */
         side_linger(&talk->side, 0.01);
     }
     cancel_half(talk);
@@ -238,7 +243,8 @@ static void talk_main(struct team *team, void *arg)
     talk.ep = side_meet(&talk.side, team, !team->rank);
     if (team->rank == 0) {
         data_fill(talk.buffer, MAX_SIZE, 1);
-        side_send_wait(talk.ep, "", 1, 1); /* the lanes are connected */
+        /* a delivered message shows that the lanes are connected */
+        side_send_wait(talk.ep, "", 1, 1);
     } else {
         side_recv_wait(&talk.side, &byte, 1, 1, FULL);
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cm: when a client or a server is killed, its peer is notified, whether it is
- * connected or connecting; then a new server can use the address.
+ * cm: when a client or a server is killed, its peer is notified, both on a
+ * connected endpoint and on one that is still connecting. Afterwards another
+ * listener can be opened.
  */
 #include "common/server.h"
 
@@ -26,7 +27,8 @@ static void expect_loss(struct side_ep *ep)
     side_close_ep(ep, 0);
 }
 
-/* One client is connected, the other one waits for the reply. */
+/* The client has two endpoints: one is connected, the other waits for the
+ * server's reply. Then `victim` (SERVER or CLIENT) kills itself. */
 static void be_server(struct team *team, struct side *side, int victim)
 {
     struct side_ep *connected, *late;
@@ -39,14 +41,14 @@ static void be_server(struct team *team, struct side *side, int victim)
     connected = server_accept(&server, side);
     exchange(connected);
     server_next(&server);
-    /* both clients are connected or waiting: one side may be killed now */
+    /* The client goes on when both of its endpoints are in these states. */
     team_put(team, CLIENT, &word, 1);
     if (victim == SERVER) {
         raise(SIGKILL);
     }
 
     expect_loss(connected);
-    /* the waiting client has ended, too: accepting it detects that */
+    /* the waiting endpoint's process has ended, too: accepting detects that */
     late = server_try_accept(&server, side);
     if (late != NULL) {
         expect_loss(late);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cm: connections between two hosts (network namespaces connected by one link,
- * each with devices without a peer) by an address of the link, to a listener at
- * that address and to one at the wildcard address.
+ * cm: connections between two hosts by an address of the link between them, to
+ * a listener at that address and to one at the wildcard address. The hosts are
+ * network namespaces; each also has a device that leads to no peer.
  */
 #include "common/data.h"
 #include "common/net.h"

@@ -2,7 +2,8 @@
 /*
  * cm: options of listeners, clients and the configuration: addresses that are
  * in use, foreign or invalid, the client's source address, the priority of
- * transports; and a worker that connects to itself. One process has both sides.
+ * transports; and a worker that connects to itself. One process is both client
+ * and server.
  */
 #include "common/data.h"
 #include "common/server.h"
@@ -17,7 +18,7 @@ enum { LARGE = 200000 };
 
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;
 
-/* Returns the server's endpoint for the next client. */
+/* Accepts the next client and returns the server's endpoint. */
 static struct side_ep *admit(struct server *server)
 {
     server_next(server);
@@ -57,7 +58,7 @@ static void worker_meets_itself(struct side *side)
     server_close(&server);
 }
 
-/* The server sees the source address that the client has selected. */
+/* The server sees the source address that the client has set. */
 static void client_chooses_its_address(struct side *side)
 {
     struct sockaddr_in from = {.sin_family = AF_INET};
@@ -90,12 +91,14 @@ static void client_chooses_its_address(struct side *side)
     side_close_ep(client, 0);
     side_close_ep(accepted, 0);
 
-    /* no interface has this address */
+    /* no interface of this host has this address (reserved for
+     * documentation) */
     EXPECT(inet_pton(AF_INET, "192.0.2.1", &from.sin_addr) == 1);
     client = side_create_ep(side, &params, &status);
     EXPECT((client != NULL) == (status == UCS_OK));
     if (client != NULL) {
-        side_wait_failure(client, 10); /* a later failure is also correct */
+        /* failing later, by the error handler, is also correct */
+        side_wait_failure(client, 10);
         side_close_ep(client, 0);
     }
     server_close(&server);
@@ -146,7 +149,8 @@ static void bad_addresses_are_refused(struct side *side)
     memset(&server.address, 0, sizeof(server.address));
     ep = server_try_connect(side, &server.address, 0, &status);
     EXPECT((ep == NULL) && (status != UCS_OK));
-    /* a connection to the broadcast address is not possible */
+    /* the connection fails at once or later, as TCP cannot use the broadcast
+     * address */
     foreign.sin_addr.s_addr = INADDR_BROADCAST;
     foreign.sin_port        = htons(9);
     memcpy(&server.address, &foreign, sizeof(foreign));
@@ -157,7 +161,7 @@ static void bad_addresses_are_refused(struct side *side)
     }
 }
 
-/* A request can be rejected only by its listener. */
+/* Only the listener that received a request can reject it. */
 static void reject_needs_the_right_listener(struct side *side)
 {
     struct server server, other;
@@ -179,7 +183,7 @@ static void reject_needs_the_right_listener(struct side *side)
     server_close(&other);
 }
 
-/* A port without a listener, with and without error handling. */
+/* Connects to a port without a listener, with and without an error handler. */
 static void nobody_is_there(struct side *side)
 {
     ucp_request_param_t none = {.op_attr_mask = 0};
@@ -212,7 +216,7 @@ static void nobody_is_there(struct side *side)
     close(fd);
 }
 
-/* New contexts with another configuration. */
+/* Contexts with other values of the variables for connection managers. */
 static void configuration_decides(void)
 {
     struct side_ep *client, *accepted;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cm: clients connect to a listener by its socket address with any transports,
+ * cm: clients connect to a listener by its socket address, over any transports,
  * and both sides send at once. Clients that are rejected, find no listener or
- * lose their peer are notified. Resources do not grow.
+ * lose their peer are notified. Many connections in a row leave no resources
+ * behind.
  */
 #include "common/data.h"
 #include "common/server.h"
@@ -33,7 +34,7 @@ struct play {
     struct side side;
     char *buffer;         /* LARGE bytes */
     ucp_ep_h am_reply_ep; /* of the last active message */
-    /* Number of received messages, and the expected number */
+    /* Number of active messages received, and the number to wait for */
     unsigned am_count;
     unsigned am_wanted;
 };
@@ -93,7 +94,8 @@ static void send_am(struct side_ep *ep)
               "am");
 }
 
-/* The stream connects exactly these two endpoints. */
+/* A stream belongs to a pair of endpoints: its bytes arrive at this endpoint's
+ * peer and at no other endpoint. */
 static void stream(struct side_ep *ep)
 {
     ucp_request_param_t send_param = {.op_attr_mask = 0};
@@ -114,8 +116,8 @@ static void stream(struct side_ep *ep)
     data_verify(in, SMALL, 3);
 }
 
-/* Small and large messages in both directions at once; then active messages,
- * whose reply endpoint must be the endpoint itself. */
+/* Sends small and large messages in both directions at once; then active
+ * messages. The reply endpoint of an active message must be `ep` itself. */
 static void talk(struct play *play, struct side_ep *ep, ucp_tag_t tag)
 {
     struct side_op sends[2], receives[2];
@@ -164,7 +166,8 @@ static void check_addresses(struct side_ep *ep,
     }
 }
 
-/* One client at a time, with all attributes that both sides can query. */
+/* One client connects, both sides query the attributes of the connection and
+ * exchange messages, and the client closes. */
 static void one_talks(struct play *play, const char *host, bool old_handler)
 {
     struct sockaddr_storage address;
@@ -194,15 +197,16 @@ static void one_talks(struct play *play, const char *host, bool old_handler)
         address = server_learn(play->team, 0);
         ep      = server_connect(&play->side, &address,
                                  UCP_EP_PARAMS_FLAGS_SEND_CLIENT_ID);
-        talk(play, ep, 10); /* starts before the server has accepted */
+        /* starts before the server has accepted the connection */
+        talk(play, ep, 10);
         check_addresses(ep, NULL, &address);
         EXPECT_OK(side_close_ep(ep, 0));
     }
     agree(play);
 }
 
-/* Closes all endpoints and progresses both workers meanwhile: a close may need
- * the progress of the other worker. */
+/* Closes all endpoints and calls progress of both workers meanwhile, because
+ * the close of an endpoint on one worker may need the progress of the other. */
 static void close_all(struct side_ep **eps, int count, struct side *a,
                       struct side *b)
 {
@@ -240,7 +244,8 @@ static void finish_all(struct side_op *ops, int count, struct side *a,
     }
 }
 
-/* Many clients of several processes at one port, accepted on two workers. */
+/* Many clients of several processes connect to one port. The server accepts
+ * them alternately on two workers. */
 static void many_are_served(struct play *play)
 {
     struct side_op sends[CLIENTS * PER_PEER], receives[CLIENTS * PER_PEER];
@@ -298,7 +303,8 @@ static void many_talk(struct play *play)
 
 /* --------------------------------------------------------- no connection -- */
 
-/* Expects that the endpoint and its send fail with this status. */
+/* Expects that a send on the endpoint fails with this status, and that the
+ * endpoint's error handler receives it. */
 static void expect_refusal(struct play *play, struct side_ep *ep,
                            ucs_status_t expected)
 {
@@ -323,17 +329,18 @@ static void some_are_turned_away(struct play *play)
         server_tell(&server, play->team, 1);
         server_next(&server);
         EXPECT_OK(ucp_listener_reject(server.listener, server_take(&server)));
-        /* the second request is pending when the listener is destroyed */
+        /* the client is rejected because the listener is destroyed */
         server_next(&server);
         server_close(&server);
         agree(play);
         fd = server_hold_port(&address);
         server_open_at(&server, &play->side, &address);
         server_tell(&server, play->team, 1);
-        /* the third one is pending, too, at a listener with a reserved port */
+        /* likewise the third request, at a listener whose port stays
+         * reserved */
         server_next(&server);
         server_close(&server);
-        agree(play); /* the last request has arrived */
+        agree(play); /* the client's last attempt has ended */
         close(fd);
     } else if (play->team->rank == 1) {
         address = server_learn(play->team, 0);
@@ -345,7 +352,7 @@ static void some_are_turned_away(struct play *play)
         address = server_learn(play->team, 0);
         expect_refusal(play, server_connect(&play->side, &address, 0),
                        UCS_ERR_REJECTED);
-        /* no process listens there any more */
+        /* no process listens at the reserved port any more */
         expect_refusal(play, server_connect(&play->side, &address, 0),
                        UCS_ERR_UNREACHABLE);
         agree(play);
@@ -356,8 +363,8 @@ static void some_are_turned_away(struct play *play)
     agree(play);
 }
 
-/* A worker is destroyed with a listener, requests, and endpoints in every
- * state. */
+/* A worker is destroyed while it has a listener, a request that is not
+ * accepted, and an endpoint. The clients' endpoints fail. */
 static void worker_ends_with_all(struct play *play)
 {
     struct sockaddr_storage address;
@@ -396,7 +403,7 @@ static void worker_ends_with_all(struct play *play)
 /* --------------------------------------------------------------- closing -- */
 
 /* The sender closes right after the last message: the peer receives all
- * messages, then the notification. */
+ * messages, then the error handler is called. */
 static void closing_delivers(struct play *play, int sender)
 {
     struct side_op ops[MESSAGES];
@@ -442,7 +449,8 @@ static void closing_delivers(struct play *play, int sender)
     agree(play);
 }
 
-/* A client that closes at any moment does not disturb the server. */
+/* A client closes at a random moment of its connection; the server continues to
+ * accept. */
 static void client_gives_up(struct play *play, struct random *random)
 {
     struct sockaddr_storage address;
@@ -485,8 +493,8 @@ static void client_gives_up(struct play *play, struct random *random)
                                   0);
             side_finish(&play->side, &op, 20, "send of who gave up");
         }
-        /* time for the server to detect the last close; agree() ends its
-         * loop */
+        /* Time for the server to detect the last close: its loop ends when this
+         * member calls agree(). */
         side_linger(&play->side, 0.1);
     }
     agree(play);
@@ -555,7 +563,7 @@ static void nothing_grows(struct play *play, int cycles)
         }
         cycle(play, &server, &address, round);
     }
-    /* the last connection may still be closing */
+    /* descriptors of the last connection may still be open */
     side_wait_fds(&play->side, fds);
     EXPECT_INT(usage_heap(), <=, heap + HEAP_MORE);
     if (is_server(play)) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cm: unknown clients at a listener's port (they connect and close, send random
- * bytes, or send invalid messages of the connection manager), and a listener
- * that replies with invalid messages, do no harm and leave nothing behind.
- * Valid clients are served meanwhile.
+ * cm: unknown clients at a listener's port ("strangers") connect and close,
+ * send random bytes, or send invalid messages of the connection manager. A
+ * stranger's listener also replies with invalid messages. All of that does no
+ * harm and leaves nothing behind, and valid clients are served meanwhile.
  */
 #include "common/data.h"
 #include "common/server.h"
@@ -31,18 +31,20 @@ enum {
 
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;
 
-/* A stranger uses a connection manager without UCP. */
+/* A stranger uses the connection manager by the UCT API, without UCP. It can
+ * therefore send any private data. */
 struct stranger {
     ucs_async_context_t *async;
     uct_worker_h worker;
     uct_cm_h cm;
     uct_listener_h listener;
     uct_ep_h ep;
-    const void *words; /* Private data that it sends */
+    const void *words; /* Private data to send */
     size_t length;
     bool over; /* The connection was rejected or lost */
     bool accepted;
-    char heard[MAX_HELLO]; /* Received by its own listener */
+    /* Private data that its listener received from a UCP client */
+    char heard[MAX_HELLO];
     size_t heard_length;
 };
 
@@ -98,7 +100,8 @@ pack_words(void *arg, const uct_cm_ep_priv_data_pack_args_t *args, void *priv)
     return (ssize_t)stranger->length;
 }
 
-/* The peers of the stranger need the processor, too. */
+/* Yields if there is nothing to do: the peers of the stranger need the
+ * processor. */
 static void stranger_progress(struct stranger *stranger, double deadline)
 {
     if (uct_worker_progress(stranger->worker) == 0) {
@@ -134,8 +137,8 @@ static void on_disconnect(uct_ep_h ep, void *arg)
     stranger->over = true;
 }
 
-/* Sends private data to the listener and waits for the result. Valid data may
- * be accepted. */
+/* Connects to the listener with private data and waits until the listener
+ * accepts or rejects. The listener may accept valid data. */
 static void say(struct stranger *stranger,
                 const struct sockaddr_storage *address, const void *words,
                 size_t length)
@@ -219,7 +222,8 @@ static void stranger_listen(struct stranger *stranger,
     *address = attr.sockaddr;
 }
 
-/* Replies to one client, which then closes; keeps the client's data. */
+/* Waits for one client at the stranger's listener, replies with private data,
+ * and waits until the client closes. on_request() keeps the client's data. */
 static void answer_with(struct stranger *stranger, const void *words,
                         size_t length)
 {
@@ -237,7 +241,8 @@ static void answer_with(struct stranger *stranger, const void *words,
 
 /* ---------------------------------------------------------- random bytes -- */
 
-/* Connects a plain socket to the listener, without the connection manager. */
+/* Connects a plain TCP socket to the listener, without the connection
+ * manager. */
 static int knock(const struct sockaddr_storage *address)
 {
     int fd = socket(address->ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -268,7 +273,8 @@ static void make_noise(const struct sockaddr_storage *address,
 
 /* ----------------------------------------------------------------- peers -- */
 
-/* Accepts all clients until the stranger has finished. */
+/* Accepts all clients and receives their messages until the stranger sends a
+ * byte over the team's channel. */
 static void serve(struct team *team, struct side *side, struct server *server)
 {
     char data[SMALL];
@@ -309,7 +315,8 @@ static void be_served(struct side *side, const struct sockaddr_storage *address)
     EXPECT_OK(side_close_ep(ep, 0));
 }
 
-/* Connects to a listener that sends an invalid reply. */
+/* Connects to the stranger's listener, whose reply is invalid: the send and the
+ * endpoint fail. */
 static void meet_stranger(struct side *side,
                           const struct sockaddr_storage *address)
 {
@@ -379,7 +386,7 @@ static void spray(struct stranger *stranger,
         copy[i] = (char)random_next(random);
     }
     say(stranger, address, copy, 1000);
-    /* a valid message, but not from a UCP client */
+    /* valid private data of a UCP client, sent by a client without UCP */
     say(stranger, address, hello, length);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * cm: one thread listens, others accept, each on its own worker that no other
- * thread uses. Clients that connect and close are served, and requests that are
- * left when the listener is destroyed are rejected.
+ * thread uses. Clients that connect and close are served. Requests that are not
+ * accepted when the listener is destroyed are rejected.
  */
 #include "common/data.h"
 #include "common/server.h"
@@ -23,7 +23,8 @@ enum {
 
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;
 
-/* Requests on their way from the listener to the accepting threads. */
+/* Requests that the listener's thread has received and no thread has accepted
+ * yet. */
 struct hall {
     pthread_mutex_t lock;
     ucp_conn_request_h waiting[TOTAL];
@@ -54,7 +55,8 @@ static ucp_conn_request_h call_next(struct hall *hall)
     return request;
 }
 
-/* One message from each client, one reply; the client closes first. */
+/* Accepts a request, receives one message and sends one reply. Then the client
+ * closes, and the error handler reports it. */
 static void attend(struct side *side, ucp_conn_request_h request)
 {
     ucp_ep_params_t params = {

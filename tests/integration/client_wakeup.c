@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cm: a server and a client that sleep whenever there is no event receive all
- * of them: the request, the reply, and the peer's close.
+ * cm: a server and a client sleep whenever there is no event. Every event wakes
+ * them: the connection request, the reply, messages, and the peer's close.
  */
 #include "common/server.h"
 
@@ -10,7 +10,8 @@ enum { ROUNDS = 50, SMALL = 64 };
 
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;
 
-/* After a lost event this sleeps until the team's time limit ends the test. */
+/* Sleeps if progress has nothing to do. After a lost wake-up it sleeps until
+ * the time limit of the test (team.h), which then fails. */
 static void sleep_until_news(struct side *side)
 {
     if (ucp_worker_progress(side->worker) == 0) {

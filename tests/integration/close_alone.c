@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ep: after a flushed put and large received messages, a close with flush
- * completes although the peer makes no progress: programs close one after the
- * other, or wait for each other elsewhere.
+ * completes although the peer makes no progress. Programs need this when they
+ * close one after the other, or when the peer waits elsewhere.
  */
 #include "common/data.h"
 #include "common/side.h"
@@ -17,9 +17,9 @@ struct talk {
     struct team *team;
     struct side side;
     struct side_ep *ep;
-    char *buffer;   /* of SIZE bytes */
-    ucp_mem_h memh; /* of the idler's memory */
-    void *memory;
+    char *buffer;   /* SIZE bytes */
+    ucp_mem_h memh; /* Handle of `memory` */
+    void *memory;   /* SIZE bytes; CLOSER puts data into that of IDLER */
 };
 
 static void agree(struct talk *talk)
@@ -72,7 +72,8 @@ static ucp_rkey_h take_key(struct talk *talk, uint64_t *address)
     return rkey;
 }
 
-/* Several times, so that flushes are acknowledged at once and later. */
+/* Puts and flushes several times. Some flushes then complete at once, and
+ * others only when the peer acknowledges them. */
 static void put_and_flush(struct talk *talk)
 {
     static const ucp_request_param_t plain = {0};
@@ -140,7 +141,8 @@ int main(void)
 {
     struct team team = {.limit = 60};
 
-    /* the rendezvous then puts the data, and the user flushes none of it */
+    /* By put_zcopy the sender of a rendezvous message puts the data. The user
+     * does not flush these puts, so that the close has to. */
     setenv("UCX_RNDV_SCHEME", "put_zcopy", 0);
     return team_run(&team, 2, member, NULL);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ep: during traffic of every class either side or both sides close, with flush
- * or by force, or one side destroys its worker. Every operation ends within a
- * time limit; data sent before a close with flush arrives; the remaining side
- * continues. --rounds N, --seed N.
+ * ep: during traffic of every class, either side or both sides close, with
+ * flush or by force, or destroy their worker. Every operation ends within a
+ * time limit, data sent before a close with flush arrives, and the remaining
+ * side continues. --rounds N, --seed N.
  */
 #include "common/traffic.h"
 #include "common/usage.h"
@@ -14,19 +14,20 @@
 
 enum { WARM_UP = 12, ROUNDS = 84, HEAP_MORE = 256 * 1024 };
 
-/* How a side ends. */
+/* How a side ends: close with flush, close by force, or destroy its worker. */
 enum leaving { FLUSH, FORCE, DESTROY, LEAVINGS };
 
 static const char *const names[] = {"flush", "force", "destroy"};
 
 struct round {
     enum leaving leaving[2]; /* by rank */
-    double when[2];          /* seconds */
+    /* Seconds from the start of traffic until the side ends; by rank */
+    double when[2];
 };
 
 struct fate {
-    uint64_t sent; /* Number of tagged messages sent */
-    /* All of them must arrive, because they were flushed */
+    uint64_t sent; /* Number of tagged messages that the side has sent */
+    /* All of them must arrive: the close with flush succeeded */
     int exact;
 };
 
@@ -46,8 +47,7 @@ static struct round any_round(struct random *random, int number)
     return round;
 }
 
-/* Traffic in both directions, until it is time to close or the peer has
- * closed. */
+/* Sends in both directions for `seconds`, or until the peer has closed. */
 static void run(struct traffic *traffic, double seconds)
 {
     double end = test_now() + seconds;
@@ -57,7 +57,8 @@ static void run(struct traffic *traffic, double seconds)
     }
 }
 
-/* A flush may need replies of the peer, which continues to receive. */
+/* Closes with flush. A flush may need replies of the peer, which therefore
+ * continues to receive. */
 static void close_by_flush(struct traffic *traffic, struct fate *fate)
 {
     struct side_ep *ep        = traffic->ep;
@@ -103,8 +104,9 @@ static void leave(struct traffic *traffic, enum leaving leaving,
     }
 }
 
-/* Continues to receive until the peer has closed, too; then all data that the
- * peer had flushed must have arrived. */
+/* Tells the peer its result and continues to receive until the peer has closed,
+ * too. Then all tagged messages that the peer's flush covered must have
+ * arrived. */
 static void wait_for_other(struct traffic *traffic, struct team *team,
                            const struct fate *own)
 {

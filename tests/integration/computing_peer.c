@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ep: a peer that computes and does not call progress is not reported as lost.
- * Its transport buffers a few messages, so that the sender's flush completes.
- * Further messages wait at the sender, for longer than the transport's timeout
- * for a lost peer (the argument, in seconds), and arrive once and in order.
+ * The transport buffers a few messages for it, so that the sender's flush
+ * completes. Further messages wait at the sender for longer than the
+ * transport's timeout for a lost peer (the argument, in seconds). All messages
+ * arrive once and in order.
  */
 #include "common/data.h"
 #include "common/side.h"
@@ -54,7 +55,7 @@ static void receive_all(struct talk *talk, unsigned count)
     }
 }
 
-/* Notifies the peer that it may continue; compute() waits for this without
+/* Notifies the member that it may continue: compute() waits for this without
  * progress. */
 static void tell(struct talk *talk, int rank)
 {
@@ -70,8 +71,8 @@ static void compute(struct talk *talk)
     team_get(talk->team, SENDER, &done, sizeof(done));
 }
 
-/* A connection is established only while both sides call progress. One message
- * shows that it is established before the peer computes. */
+/* Waits until the connection is established, which needs progress of both sides
+ * and thus cannot happen while the peer computes. One message proves it. */
 static void establish(struct talk *talk)
 {
     char data[LENGTH] = {0};

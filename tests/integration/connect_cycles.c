@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ep: two workers connect to each other by address 1000 times, at the same
- * moment, exchange messages, and close with flush, by force, or one by each.
- * Neither process uses more resources at the end than after the first hundred.
- * --cycles N.
+ * ep: two processes connect to each other by worker address 1000 times, at the
+ * same moment, exchange messages, and close: both with flush, both by force, or
+ * one each way. After all cycles neither process uses more resources than after
+ * the first hundred. --cycles N.
  */
 #include "common/data.h"
 #include "common/side.h"
@@ -23,7 +23,7 @@ static const ucp_tag_t ALL = ~(ucp_tag_t)0;
 
 struct parting {
     unsigned flags[2]; /* Flags of the close, by rank */
-    bool silent;       /* No message: the endpoint is never used */
+    bool silent;       /* Without messages: the endpoint is closed unused */
     size_t length;
 };
 
@@ -39,8 +39,8 @@ static struct parting parting_of(int cycle)
     return parting;
 }
 
-/* One message in each direction; long ones need replies, for which the peer
- * creates endpoints. */
+/* Exchanges one message in each direction. Large ones need replies
+ * (rendezvous); the peer creates an endpoint to send them. */
 static void talk(struct side *side, struct side_ep *ep, struct team *team,
                  char *buffers, const struct parting *parting, int cycle)
 {
@@ -96,7 +96,8 @@ static void member(struct team *team, void *arg)
         cycle_once(&side, team, buffers, address, cycle);
     }
     team_barrier(team, side_progress, &side);
-    side_wait_fds(&side, fds + 1); /* after the last close notifications */
+    /* one more, until the last close is complete */
+    side_wait_fds(&side, fds + 1);
     EXPECT_INT(usage_heap(), <=, heap + HEAP_MORE);
     team_barrier(team, side_progress, &side);
     side_close(&side);

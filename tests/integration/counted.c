@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Traffic with a known number of messages and bytes. counters.py compares it
- * with the library's counters: member 0 sends, member 1 receives. --pause: at
- * the end, member 0 prints the ids of both processes and continues until its
- * standard input ends. --threads: two threads of each member share its worker.
+ * Sends a known number of messages and bytes over each class of operation.
+ * counters.py runs it and compares the library's counters with these numbers:
+ * member 0 sends, member 1 receives. --pause: at the end, member 0 prints the
+ * ids of both processes and continues until its standard input ends. --threads:
+ * two threads of each member share its worker.
  */
 #include "common/data.h"
 #include "common/side.h"
@@ -16,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* counters.py uses the same numbers */
+/* counters.py has the same numbers */
 enum {
     SENDER,
     RECEIVER,
@@ -50,7 +51,7 @@ struct talk {
     struct side side;
     struct side_ep *ep;
     char *buffer;        /* LARGE_SIZE bytes */
-    char memory[MEMORY]; /* Of the receiver */
+    char memory[MEMORY]; /* The receiver's: target of put, get and atomics */
     unsigned ams;        /* Number of received active messages */
 };
 

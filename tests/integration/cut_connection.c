@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * failure: a connection is cut after any number of bytes, by a normal end or by
- * a reset, while messages are in flight. Within a time limit each side either
- * has its messages delivered or is notified of the failure, received data is
- * correct, the same workers communicate over a new endpoint, and no resources
- * are left.
+ * failure: a proxy (proxy.h) cuts a connection after a random number of bytes,
+ * by a normal end or by a reset, while messages are in flight. Within a time
+ * limit each side either has its messages delivered or is notified of the
+ * failure. Received data is correct, the same workers communicate over a new
+ * endpoint, and no resources are left.
  *
- * With --garble a byte in transit is changed instead. Then messages may be
- * wrong or missing, but no process crashes, and a forced close ends everything.
+ * With --garble the proxy changes a byte instead. Then messages may be wrong or
+ * missing, but no process crashes, and a forced close and the destruction of
+ * the workers end every operation.
  *
- * Every TCP connection of members 0 and 1 goes through member 2, a proxy that
- * counts bytes. --seed N.
+ * Members 0 and 1 exchange messages; all their TCP connections go through
+ * member 2, the proxy. --seed N.
  */
 #include "common/data.h"
 #include "common/proxy.h"
@@ -24,7 +25,7 @@ enum {
     PROXY     = 2,
     CUTS      = 80,
     WINDOW    = 8,
-    /* Minimum size of every second message */
+    /* Minimum size of every second message, in bytes */
     LARGE     = 300 * 1024,
     MAX_SIZE  = 2 * LARGE,
     MAX_CUT   = WINDOW * LARGE / 2,
@@ -41,17 +42,19 @@ struct talk {
     struct side side;
     void *peer_address;
     struct side_ep *ep;
-    struct random random; /* Both sides have the same sequence */
+    /* The same state in both members, so that they draw the same numbers */
+    struct random random;
     uint64_t round;
     uint32_t cuts_before; /* plan->cuts at the start of a round */
     unsigned second_attempts;
     struct side_op sends[WINDOW], receives[WINDOW];
-    struct side_op last_sent, last_received; /* End of a round: no data */
+    /* Without data; sent after all others of the round */
+    struct side_op last_sent, last_received;
     char *out, *in; /* WINDOW buffers of MAX_SIZE bytes each */
     size_t sizes[WINDOW];
 };
 
-/* Exchanges a byte with the peer; progresses while waiting. */
+/* Waits until the peer has called this, too; progresses meanwhile. */
 static void agree(struct talk *talk)
 {
     char word = 'a';
@@ -88,7 +91,7 @@ static void start_round(struct talk *talk)
     side_send(talk->ep, &talk->last_sent, NULL, 0, tag_of(talk, me, WINDOW));
 }
 
-/* Data of successful receives is correct, with or without a cut. */
+/* The data of successful receives must be correct, with or without a cut. */
 static void check_received(struct talk *talk)
 {
     int i;
@@ -126,8 +129,9 @@ static void finish_sends(struct talk *talk)
                 "the last send over a connection that was cut");
 }
 
-/* Receives without a match belong to no endpoint: cancel them. Receives that
- * have started end with the endpoint. */
+/* Waits until a receive has ended. A receive without a match belongs to no
+ * endpoint, so that a lost peer does not end it: it is cancelled. A receive
+ * whose message is arriving ends with the endpoint. */
 static void take_back(struct talk *talk, struct side_op *op)
 {
     if (!op->done) {
@@ -147,14 +151,15 @@ static void finish_receives(struct talk *talk)
     take_back(talk, &talk->last_received);
 }
 
-/* The state of a round. A side's messages are settled when the peer has
- * received the last of them or the side's endpoint has failed. */
+/* What one side knows in a round. The messages that a side sent are settled
+ * when the peer has received the last of them or the side's own endpoint has
+ * failed. */
 struct verdict {
-    bool heard;  /* The peer's last message has arrived */
-    bool failed; /* The own endpoint has failed */
+    bool heard;  /* The peer's last message has arrived here */
+    bool failed; /* The endpoint of this side has failed */
     bool peer_heard;
     bool peer_failed;
-    bool peer_ended; /* The peer's state is final */
+    bool peer_ended; /* The peer has settled and sends no more news */
 };
 
 static void tell(struct talk *talk, char word)
@@ -188,8 +193,9 @@ static void look_at_myself(struct talk *talk, struct verdict *verdict)
     }
 }
 
-/* No message is lost without notice: within a time limit either the last
- * message has arrived, or its sender's endpoint has failed. */
+/* Waits until both sides have settled, which fails after a time limit. So no
+ * message is lost without notice: either the last message has arrived, or its
+ * sender's endpoint has failed. */
 static struct verdict settle(struct talk *talk)
 {
     double deadline        = test_now() + test_seconds(15);
@@ -215,8 +221,9 @@ static struct verdict settle(struct talk *talk)
     return verdict;
 }
 
-/* The last message has arrived: all earlier ones have arrived as well, or the
- * end of the connection came first and is reported. */
+/* Called when the peer's last message has arrived. Then all earlier messages
+ * have arrived as well, or their receives fail and the endpoint reports the
+ * failure. */
 static void complete_receives(struct talk *talk)
 {
     int i;
@@ -230,7 +237,8 @@ static void complete_receives(struct talk *talk)
     }
 }
 
-/* Removes messages that arrived after their receive was cancelled. */
+/* Receives and discards messages that arrived after their receive was
+ * cancelled. */
 static void drop_leftovers(struct talk *talk)
 {
     ucp_request_param_t param = {.op_attr_mask = 0};
@@ -267,7 +275,8 @@ static void plan_cut(struct talk *talk, bool garble)
     int64_t after;
     int reset;
 
-    /* Both sides draw numbers, to stay synchronous; one sets the plan. */
+    /* Both members draw the same numbers, to keep their generators equal. Only
+     * member 0 sets the plan. */
     after = random_below(&talk->random, reach[random_below(&talk->random, 5)]);
     reset = (int)random_below(&talk->random, 2);
     talk->cuts_before = plan->cuts;
@@ -280,7 +289,8 @@ static void plan_cut(struct talk *talk, bool garble)
     agree(talk);
 }
 
-/* More than MAX_CUT bytes are sent, so that the position is reached. */
+/* Waits until the proxy has changed a byte. The members send more than MAX_CUT
+ * bytes, so that this happens in every round. */
 static void wait_cut(struct talk *talk)
 {
     double deadline = test_now() + test_seconds(15);
@@ -293,7 +303,8 @@ static void wait_cut(struct talk *talk)
     }
 }
 
-/* Garbled bytes may make both sides wait for data that never arrives. */
+/* Progresses for a limited time only, because garbled bytes may make both sides
+ * wait for data that never arrives. */
 static void wait_garbled(struct talk *talk)
 {
     double end;
@@ -319,7 +330,8 @@ static void cut_round(struct talk *talk, bool garble)
         agree(talk);
         plan->cut_after = -1;
         agree(talk);
-        return; /* operations that wait for lost data end with the worker */
+        /* receives that wait for lost data end when the worker is destroyed */
+        return;
     }
 
     finish_sends(talk);
@@ -336,7 +348,7 @@ static void cut_round(struct talk *talk, bool garble)
     agree(talk);
 }
 
-/* Reports the own result; returns whether both sides succeeded. */
+/* Exchanges results with the peer; returns whether both sides succeeded. */
 static bool both_well(struct talk *talk, bool well)
 {
     char word = well ? 'y' : 'n';
@@ -347,7 +359,8 @@ static bool both_well(struct talk *talk, bool well)
     return well && (word == 'y');
 }
 
-/* A new endpoint without interference. Returns whether all messages arrived. */
+/* Exchanges messages over a new endpoint without a cut. Returns whether all
+ * messages of both sides arrived. */
 static bool healthy_attempt(struct talk *talk)
 {
     bool well;
@@ -371,8 +384,9 @@ static bool healthy_attempt(struct talk *talk)
     return well;
 }
 
-/* The same workers communicate again. A side that had nothing left to read may
- * detect the cut only now, therefore one more attempt is allowed. */
+/* The same workers communicate again. A side that had nothing to read during
+ * the cut may detect it only now and fail the first attempt, so that a second
+ * one is allowed. */
 static void healthy_round(struct talk *talk)
 {
     if (!healthy_attempt(talk)) {
@@ -396,7 +410,7 @@ static void close_talk(struct talk *talk)
     free(talk->peer_address);
 }
 
-/* All operations of a destroyed worker have ended. */
+/* The worker's destruction must have ended all receives. */
 static void expect_all_ended(const struct talk *talk)
 {
     int i;
@@ -407,8 +421,9 @@ static void expect_all_ended(const struct talk *talk)
     EXPECT(talk->last_received.done);
 }
 
-/* Damages one connection; afterwards the same workers continue. A garbled
- * stream may look valid to both sides forever: then new workers are needed. */
+/* One round in which a connection is cut or garbled, and one without. After a
+ * cut the same workers continue. A garbled stream may look valid to both sides
+ * forever, so that garbling needs new workers. */
 static void harm_and_heal(struct talk *talk, bool garble)
 {
     cut_round(talk, garble);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Data of every layout to every other layout, in every class of operation:
- * contiguous, IOV with up to a thousand entries, and generic datatypes. Also
- * generic datatypes that fail.
+ * Data of every layout is sent to every other layout, in every class of
+ * operation: contiguous, IOV with up to a thousand entries, and generic
+ * datatypes. Also generic datatypes whose functions fail.
  */
 #include "common/data.h"
 #include "common/side.h"
@@ -33,7 +33,8 @@ enum { NUM_SIZES = sizeof(sizes) / sizeof(sizes[0]) };
 static const uint64_t features = UCP_FEATURE_TAG | UCP_FEATURE_AM |
                                  UCP_FEATURE_STREAM | UCP_FEATURE_RMA;
 
-/* Data in an arena, and its description for UCP. */
+/* A buffer with one layout, and the arguments that describe it to UCP. The data
+ * lies in `arena`. */
 struct shape {
     enum kind kind;
     size_t length;
@@ -42,10 +43,11 @@ struct shape {
     size_t count;
     char *arena;
     ucp_dt_iov_t iov[MOST_IOV];
-    /* behaviour of the generic functions, and the number of their calls */
-    size_t most;          /* Bytes that one call packs */
-    size_t stop;          /* Nothing is packed or unpacked from here on */
-    ucs_status_t refusal; /* Status of unpack from there on */
+    /* Behaviour of the generic datatype's functions, and counters */
+    size_t most; /* Most bytes that one call packs */
+    /* Offset from which on nothing is packed or unpacked */
+    size_t stop;
+    ucs_status_t refusal; /* Status that unpack returns beyond `stop` */
     size_t unpacked;
     int started, finished;
 };
@@ -59,22 +61,22 @@ struct talk {
     uint64_t message;
     ucp_datatype_t generic;
     struct random random;
-    /* this side's memory for the peer's put and get, with its handle; the key
-     * and the address of the peer's memory */
+    /* Memory of this side that the peer accesses by put and get, and its
+     * handle; the key and the address of the peer's `window` */
     char *window;
     ucp_mem_h memh;
     ucp_rkey_h rkey;
     uint64_t remote;
-    /* of the expected active message */
+    /* The active message that this side expects */
     bool there;
-    size_t arrived; /* its length at the receiver */
+    size_t arrived; /* Length that the handler received */
     ucs_status_t status;
 };
 
 /* ----------------------------------------------------- generic functions -- */
 
-/* The functions reverse the data: the first packed byte is the last of
- * memory. */
+/* The functions of the generic datatype reverse the data: the first packed byte
+ * is the last one in the arena. */
 static void *start_pack(void *context, const void *buffer, size_t count)
 {
     struct shape *shape = (void *)buffer;
@@ -146,7 +148,8 @@ static const ucp_generic_dt_ops_t functions = {
 
 /* ---------------------------------------------------------------- shapes -- */
 
-/* Entries of uneven sizes with gaps between them, some of them empty. */
+/* Describes the data by IOV entries of uneven sizes with gaps between them;
+ * some entries are empty. */
 static void place(struct talk *talk, struct shape *shape, size_t count)
 {
     size_t left = shape->length;
@@ -210,7 +213,8 @@ static void make_shape(struct talk *talk, enum kind kind, size_t length)
     memset(shape->arena, 0x5a, ARENA);
 }
 
-/* Copies between the arena and `flat`, which has the bytes in packed order. */
+/* Copies from the arena to `flat`, or back. `flat` has the bytes in the order
+ * of packing. */
 static void convert(struct talk *talk, bool to_flat)
 {
     struct shape *shape = &talk->shape;
@@ -260,7 +264,7 @@ static void verify_shape(struct talk *talk, uint64_t message)
         }
         return;
     }
-    /* the gaps are unchanged */
+    /* the gaps between the entries are unchanged */
     for (i = 0; i + 1 < shape->count; ++i) {
         if ((i % 3 > 0) && (shape->iov[i].length > 0)) {
             end = (size_t)((char *)shape->iov[i].buffer - shape->arena) +
@@ -322,7 +326,8 @@ static ucs_status_t recv_tag(struct talk *talk)
     int i;
 
     for (i = 0; (talk->message % 3 == 0) && (i < 50); ++i) {
-        side_progress(&talk->side); /* the message may be unexpected */
+        /* the message may arrive before its receive is posted */
+        side_progress(&talk->side);
     }
     return finish(talk,
                   ucp_tag_recv_nbx(talk->side.worker, talk->shape.buffer,
@@ -361,7 +366,8 @@ static ucs_status_t am_handler(void *arg, const void *header,
     ucp_request_param_t param = param_of(talk);
     ucs_status_ptr_t request;
 
-    EXPECT_INT(length, <=, talk->shape.length); /* less if packing failed */
+    /* less if the sender's pack function failed */
+    EXPECT_INT(length, <=, talk->shape.length);
     talk->arrived = length;
     param.op_attr_mask |= UCP_OP_ATTR_FIELD_CALLBACK |
                           UCP_OP_ATTR_FIELD_USER_DATA;
@@ -404,7 +410,8 @@ static ucs_status_t recv_stream(struct talk *talk)
                                       talk->shape.count, &length, &param));
 }
 
-/* The receiver reads its memory after the put. */
+/* Puts the shape to the receiver's window and flushes. recv_put() then copies
+ * the window to its shape. */
 static ucs_status_t send_put(struct talk *talk)
 {
     ucp_request_param_t param = param_of(talk);
@@ -429,7 +436,7 @@ static ucs_status_t recv_put(struct talk *talk)
     return UCS_OK;
 }
 
-/* The sender prepares the memory, and the receiver gets it. */
+/* Copies the shape to the window, which the receiver gets. */
 static ucs_status_t send_get(struct talk *talk)
 {
     convert(talk, true);
@@ -464,7 +471,9 @@ static const struct {
 
 enum { NUM_CLASSES = sizeof(classes) / sizeof(classes[0]), MESSAGES = 2 };
 
-/* One transfer; returns the status on this side. */
+/* One transfer of `length` bytes; returns the status on this side. With `stop`
+ * below `length`, the sender's pack function fails there; if `refusal` is not
+ * UCS_OK, the receiver's unpack function fails instead. */
 static ucs_status_t transfer(struct talk *talk, unsigned op, enum kind from,
                              enum kind to, size_t length, size_t stop,
                              ucs_status_t refusal)
@@ -511,8 +520,9 @@ static void every_kind(struct talk *talk, unsigned op)
     }
 }
 
-/* Functions that stop packing or fail to unpack: both sides end, with an error
- * on the side of the failure, and the next transfer succeeds. */
+/* The pack function stops, or the unpack function fails: the operation ends on
+ * both sides, with an error on the side of the failure. The next transfer
+ * succeeds. */
 static void refusals(struct talk *talk, unsigned op)
 {
     static const size_t lengths[] = {1000, 200000};
@@ -526,7 +536,7 @@ static void refusals(struct talk *talk, unsigned op)
         if (sends) {
             EXPECT_STATUS(status, UCS_ERR_IO_ERROR);
         } else if ((status == UCS_OK) && (classes[op].recv == recv_am)) {
-            /* The eager active message contains only what was packed. */
+            /* An eager active message is shorter: only the packed bytes. */
             EXPECT_INT(talk->arrived, <, lengths[i]);
         } else if (lengths[i] == 200000) {
             EXPECT_INT(status, <, 0);

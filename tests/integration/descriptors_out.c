@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cm: silent connections of strangers use all descriptors of a server. Clients
- * are served nevertheless, at the listener and at the ports of its transports.
- * When the server itself uses all descriptors, it sleeps until one is free, and
- * then serves clients.
+ * cm: connections that send nothing ("strangers") use all file descriptors of a
+ * server. Clients are served nevertheless, at the listener and at the ports of
+ * its transports. When the server itself has opened all descriptors, it sleeps
+ * until one is free instead of polling, and then serves clients.
  *
- * Member 0 is the server, 1 the strangers, 2 the customer.
+ * Member 0 is the server, 1 makes the strangers' connections, 2 is the client.
  */
 #include "common/data.h"
 #include "common/server.h"
@@ -26,16 +26,16 @@ enum {
     SERVER      = 0,
     STRANGER    = 1,
     CUSTOMER    = 2,
-    FREE_FILES  = 24,  /* Descriptors that are left for the server */
-    CONNECTIONS = 200, /* Of strangers, to each port */
+    FREE_FILES  = 24,  /* Descriptors that the server can still open */
+    CONNECTIONS = 200, /* Number of strangers at each port */
     MAX_PORTS   = 8,
-    MOST_WAKES  = 300, /* In a second without descriptors */
+    MOST_WAKES  = 300, /* Most wake-ups in the second without descriptors */
     SMALL       = 100,
 };
 
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;
 
-/* Much shorter than the time until a silent connection is closed. */
+/* Seconds; much shorter than the library's time limit for silent connections */
 static const double SOON = 6;
 
 struct ports {
@@ -82,7 +82,7 @@ static void be_strangers(struct team *team)
     }
     team_put(team, SERVER, &news, 1);
     for (i = 0; !team_ready(team, SERVER); ++i) {
-        /* more connections, and none is closed */
+        /* more connections, while none is closed */
         if (count < MAX_PORTS * CONNECTIONS) {
             fds[count++] = knock(&ports.where[i % ports.count]);
         }
@@ -162,7 +162,7 @@ static void serve_client(struct side *side, struct server *server)
     side_close_ep(ep, UCP_EP_CLOSE_FLAG_FORCE);
 }
 
-/* Uses all descriptors; returns their number. */
+/* Opens descriptors until the process has no more; returns their number. */
 static unsigned take_all(int *fds, unsigned max)
 {
     unsigned count = 0;
@@ -175,7 +175,8 @@ static unsigned take_all(int *fds, unsigned max)
     return count;
 }
 
-/* Sleeps for a second and limits the number of wake-ups. */
+/* Sleeps on the worker's descriptor for a second; fails after MOST_WAKES
+ * wake-ups. */
 static void sleep_second(struct side *side)
 {
     double end          = test_now() + 1;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * eager: without rendezvous, messages of any length are sent before their
- * receives are posted: two processes may send to each other before either
+ * receives are posted. Two processes may then send to each other before either
  * receives, and tagged and active messages of all sizes arrive in order. When a
- * sender is killed within a message, its receive ends.
+ * sender is killed in the middle of a message, the receive of that message ends
+ * with an error.
  */
 #include "common/data.h"
 #include "common/side.h"
@@ -16,9 +17,9 @@
 enum {
     AM_ID    = 9,
     ROUNDS   = 6,
-    MESSAGES = 40, /* In flight */
+    MESSAGES = 40, /* Of each kind, in flight */
     MAX_SIZE = 700000,
-    /* Of the message within which its sender is killed */
+    /* Half the length of the message in which its sender is killed */
     HALF     = 4 << 20,
 };
 
@@ -37,7 +38,7 @@ struct talk {
     struct random random;
     char *buffers[MESSAGES];
     char *place;
-    uint64_t handled; /* Number of active messages */
+    uint64_t handled; /* Number of the next active message to receive */
     uint64_t sizes_sum;
 };
 
@@ -76,7 +77,7 @@ static void cross(struct talk *talk)
 
     for (i = 0; i < sizeof(lengths) / sizeof(lengths[0]); ++i) {
         send_nbr(talk, lengths[i]);
-        agree(talk); /* neither side has received yet */
+        agree(talk); /* both sides have sent, and neither has received yet */
         length = side_recv_wait(&talk->side, talk->place, MAX_SIZE, 1, ALL);
         EXPECT_INT(length, ==, lengths[i]);
         data_verify(talk->place, length, (uint64_t)!talk->team->rank);
@@ -85,7 +86,7 @@ static void cross(struct talk *talk)
 
 /* ----------------------------------------------------------------- order -- */
 
-/* The size of a message, by its number. */
+/* Returns the size of a message, by its number. */
 static size_t size_of(uint64_t number)
 {
     return sizes[number * 7 % NUM_SIZES];
@@ -120,7 +121,7 @@ static void set_handler(struct talk *talk)
     EXPECT_OK(ucp_worker_set_am_recv_handler(talk->side.worker, &param));
 }
 
-/* Half of the messages are tagged, half active; every third tagged one is
+/* Sends tagged and active messages in turn; every third tagged one is
  * synchronous. */
 static void send_all(struct talk *talk, uint64_t first)
 {
@@ -147,7 +148,8 @@ static void send_all(struct talk *talk, uint64_t first)
     }
 }
 
-/* One wildcard matches all of them, which shows the order. */
+/* Receives with a mask of 0, which matches any tag: so the messages must arrive
+ * in the order of sending. */
 static void receive_all(struct talk *talk, uint64_t first)
 {
     ucp_tag_recv_info_t info;
@@ -231,7 +233,8 @@ static size_t packed_size(void *state)
     return 2 * HALF;
 }
 
-/* The sender kills itself with half of its message in flight. */
+/* Pack function of the victim's message: the victim kills itself when half of
+ * the message is packed and sent. */
 static size_t pack(void *state, size_t offset, void *dest, size_t max)
 {
     if (offset >= HALF) {
@@ -272,8 +275,9 @@ static void victim_main(struct team *team)
     }
 }
 
-/* The receive is posted before, or a probe finds the message until its sender
- * has ended. */
+/* The victim is killed within a message. If `posted`, the receive was posted
+ * before; it ends with an error. Otherwise probing finds the message until the
+ * endpoint to its sender fails. */
 static void survivor_main(struct team *team, bool posted)
 {
     char *place = malloc(2 * HALF);
@@ -297,7 +301,8 @@ static void survivor_main(struct team *team, bool posted)
     side_wait_failure(ep, 30);
     while (ucp_tag_probe_nb(side.worker, 3, ALL, 0, &info) != NULL) {
         EXPECT_INT(info.length, ==, 2 * HALF);
-        side_progress(&side); /* the reply endpoint detects it a little later */
+        /* the endpoint on which the message arrives may fail a little later */
+        side_progress(&side);
     }
     side_close_ep(ep, UCP_EP_CLOSE_FLAG_FORCE);
     side_close(&side);

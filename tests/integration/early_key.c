@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A key that a client unpacks before it is connected: it is valid at once, with
- * operations by messages, and equivalent to a key that is unpacked later once
- * the endpoint has lanes.
+ * A client unpacks a remote key on an endpoint that is not connected yet. The
+ * key is usable at once: until the endpoint has lanes, operations with it use
+ * messages. It compares equal to a key that is unpacked later.
  *
- * --alone: the owner makes no progress while its memory is accessed with a key
- * that was unpacked early. This needs transports between two processes of one
- * host.
+ * --alone: the owner of the memory makes no progress while the client accesses
+ * it with such a key. This needs transports that copy between two processes of
+ * one host.
  */
 #include "common/data.h"
 #include "common/server.h"
@@ -21,7 +21,7 @@ static const uint64_t features = UCP_FEATURE_RMA | UCP_FEATURE_TAG;
 
 static const ucp_request_param_t plain = {0};
 
-/* The owner's description of its memory. */
+/* What the owner sends to the client: address, packed key and its length. */
 struct lent {
     uint64_t address;
     size_t size;
@@ -117,8 +117,9 @@ static bool is_equal(struct side *side, ucp_rkey_h a, ucp_rkey_h b)
     return result == 0;
 }
 
-/* The early key equals a later one, provided that two later ones are equal: the
- * unpacked keys of some transports are not. */
+/* The early key compares equal to a key that is unpacked now. This is checked
+ * only if two keys that are unpacked now compare equal: for some transports
+ * they do not. */
 static void check_alike(struct side_ep *ep, const struct lent *lent,
                         ucp_rkey_h early)
 {
@@ -151,7 +152,7 @@ static void be_client(struct team *team)
     ep      = server_connect(&side, &address, 0);
     EXPECT_OK(ucp_ep_rkey_unpack(ep->ep, lent.key, &early));
     EXPECT_OK(ucp_ep_rkey_unpack(ep->ep, lent.key, &unused));
-    put(ep, &lent, early, 1); /* starts before there are lanes */
+    put(ep, &lent, early, 1); /* starts before the endpoint has lanes */
     agree(team, &side);
     agree(team, &side);
 
@@ -184,8 +185,8 @@ int main(int argc, char **argv)
 
     alone = team_asked(argc, argv, "--alone");
     if (alone) {
-        /* Under a sanitizer, the measured cost of copies by the kernel can
-         * be so high that messages are selected, which need the owner's
+        /* Under a sanitizer, the measured cost of copies between the processes
+         * can be so high that UCP selects messages, which need the owner's
          * progress. */
         setenv("UCX_PROTO_MEASURE", "n", 1);
     }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * failure over the transport `faults`: endpoints fail during traffic of every
- * class, on either side, while both processes continue. Each failure is
- * reported once; all operations of the endpoint, its flush and its close end
- * within a time limit; later operations are rejected; the worker can be
- * destroyed with outstanding operations; no resources are left. --rounds N,
- * --seed N.
+ * Traffic over the transport `faults` (tests/plugins/faults), whose endpoints
+ * fail at random: during traffic of every class, on either side, while both
+ * processes continue. Each failure is reported once. All operations of the
+ * endpoint, its flush and its close end within a time limit, and later
+ * operations are rejected. The worker can be destroyed with outstanding
+ * operations, and no resources are left. --rounds N, --seed N.
  */
 #include "common/traffic.h"
 #include "common/usage.h"
@@ -16,14 +16,16 @@
 
 enum { WARM_UP = 10, ROUNDS = 60, HEAP_MORE = 256 * 1024 };
 
-/* Traffic continues until a failure, or until one of these limits. */
-static const double LONGEST = 0.5; /* s */
+/* A round ends when an endpoint fails or the peer has ended the round;
+ * otherwise after this time and this number of steps. */
+static const double LONGEST = 0.5; /* seconds */
 enum { MOST_STEPS = 5000 };
 
-/* Results, summed up at the end. */
+/* Results of this member, summed up over all rounds. */
 struct tally {
-    int failed;     /* Number of failed endpoints */
-    int unanswered; /* Operations without a reply from the peer */
+    int failed; /* Rounds in which this member's endpoint failed */
+    /* Operations that were ended by force, as the peer could not reply */
+    int unanswered;
 };
 
 struct plan {
@@ -31,7 +33,8 @@ struct plan {
     int rounds;
 };
 
-/* All operations on a failed endpoint have ended, or end soon. */
+/* All operations on the failed endpoint end within a time limit, and new ones
+ * are rejected. */
 static void check_failed_ep(struct traffic *traffic)
 {
     struct side_ep *ep = traffic->ep;
@@ -47,8 +50,9 @@ static void check_failed_ep(struct traffic *traffic)
     EXPECT_INT(ep->failures, ==, 1);
 }
 
-/* The endpoint works, but its reply endpoint may be lost without a message:
- * operations that wait for a reply, and the close, are ended by force. */
+/* Closes an endpoint that has not failed. The peer's endpoint may have failed,
+ * which the peer cannot report over it: then operations that wait for a reply,
+ * and the close, are ended by force. */
 static void close_working_ep(struct traffic *traffic, struct tally *tally)
 {
     ucp_request_param_t flush = {0};
@@ -150,7 +154,8 @@ static void do_round(struct traffic *traffic, struct side *context,
     team_barrier(team, NULL, NULL);
 }
 
-/* Both members fail, but at different times. */
+/* Each member has its own seed, so that endpoints of both fail, at different
+ * times. */
 static void choose_seed(const struct plan *plan, int rank)
 {
     char text[32];
@@ -161,7 +166,9 @@ static void choose_seed(const struct plan *plan, int rank)
     setenv("UCX_FAULTS_SEED", text, 1);
 }
 
-/* The slower side has fewer failures: its peer has ended the round. */
+/* Expects that endpoints failed in more than a quarter of the rounds,
+ * counted on both sides together: a round ends with the first failure on
+ * either side. */
 static void expect_failures(struct team *team, const struct tally *own,
                             int rounds)
 {

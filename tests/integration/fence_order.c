@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A fence orders put, get and atomics before every later operation on the
- * endpoint: when a message that was sent after the fence has arrived, puts are
- * complete in memory, and gets have fetched their data. Messages after a fence
- * keep their order, and a close loses none of them.
+ * ucp_worker_fence() orders put, get and atomics before every later operation
+ * on the endpoint: when a message that was sent after the fence has arrived,
+ * puts are complete in memory, and gets have fetched their data. Messages after
+ * a fence keep their order, and a close loses none of them.
  */
 #include "common/data.h"
 #include "common/side.h"
@@ -16,12 +16,15 @@ enum {
     OWNER,
     LARGE  = 64 * 1024 * 1024,
     MEDIUM = 16 * 1024 * 1024,
-    WORDS  = 64,          /* After the large area, for atomics */
-    RNDV   = 1024 * 1024, /* Size of a rendezvous message */
-    CHAIN  = 40,          /* Messages of the order test */
+    /* Number of 64-bit words after the LARGE bytes, for atomics */
+    WORDS  = 64,
+    RNDV   = 1024 * 1024, /* Bytes of a rendezvous message */
+    /* The test of message order sends 2 * CHAIN messages */
+    CHAIN  = 40,
 };
 
-/* The message after the fence. */
+/* The message that is sent after the fence, by which the owner learns that the
+ * operations are complete. */
 enum kind { TAG_EAGER, TAG_RNDV, AM_EAGER, AM_RNDV, STREAM, KINDS };
 
 static const uint64_t features = UCP_FEATURE_RMA | UCP_FEATURE_AMO64 |
@@ -34,12 +37,12 @@ struct talk {
     struct team *team;
     struct side side;
     struct side_ep *ep;
-    char *memory;  /* The owner's area, or the driver's source */
-    char *message; /* of RNDV bytes */
+    char *memory;  /* Memory that the owner lends, or the driver's buffer */
+    char *message; /* RNDV bytes */
     ucp_mem_h memh;
     uint64_t address;
     ucp_rkey_h rkey;
-    unsigned am_count; /* Number of received active messages */
+    unsigned am_count; /* Number of active messages received in this transfer */
     ucs_status_ptr_t am_request;
 };
 
@@ -100,7 +103,8 @@ static ucs_status_ptr_t send_message(struct talk *talk, enum kind kind)
     }
 }
 
-/* Returns as soon as the message has arrived. */
+/* Waits for the message that the driver sends after the fence, and returns as
+ * soon as it has arrived. */
 static void receive_message(struct talk *talk, enum kind kind)
 {
     ucp_request_param_t param = {
@@ -134,8 +138,8 @@ static void receive_message(struct talk *talk, enum kind kind)
     }
 }
 
-/* Expects `value` in all bytes of the area. The end is written last, therefore
- * it is checked first. */
+/* Expects `value` in all bytes of the area. The last byte is checked first: it
+ * is written last, so that an incomplete put is most likely found there. */
 static void verify(const char *area, size_t length, char value)
 {
     EXPECT_INT(area[length - 1], ==, value);
@@ -171,7 +175,8 @@ static void put_then_message(struct talk *talk, size_t length, enum kind kind,
     agree(talk);
 }
 
-/* The owner changes its memory as soon as the message has arrived. */
+/* A get, a fence and a message. The owner changes its memory as soon as the
+ * message has arrived; the get must have fetched the data before. */
 static void get_then_message(struct talk *talk, size_t length, enum kind kind,
                              char value)
 {
@@ -234,7 +239,7 @@ static void add_then_message(struct talk *talk, enum kind kind)
 struct chain {
     struct talk *talk;
     uint32_t numbers[2 * CHAIN];
-    uint32_t sent; /* Number of sent ones */
+    uint32_t sent; /* Number of messages sent; also the next message's number */
     unsigned done;
 };
 
@@ -261,7 +266,8 @@ static void send_next(struct chain *chain)
     ++chain->done;
 }
 
-/* Sends another message, after those that are still delayed. */
+/* Callback of a send: sends another message. It must arrive after those that
+ * are still delayed by the fence. */
 static void on_chain(void *request, ucs_status_t status, void *arg)
 {
     struct chain *chain = arg;
@@ -296,7 +302,8 @@ static void messages_keep_their_order(struct talk *talk)
             EXPECT(test_now() < deadline);
         }
         while (chain.sent < 2 * CHAIN) {
-            /* no callback was called for sends that completed at once */
+            /* sends that complete at once call no callback: send the rest
+             * here */
             send_next(&chain);
         }
         while (chain.done < chain.sent) {
@@ -313,7 +320,8 @@ static void messages_keep_their_order(struct talk *talk)
     agree(talk);
 }
 
-/* The endpoint is closed while data of its stream waits for a fence. */
+/* Closes the endpoint while data of its stream waits for the fence. The owner
+ * receives all of it. */
 static void close_loses_nothing(struct talk *talk)
 {
     const size_t length       = 1000;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A flush needs no action of a target that has completed all operations: the
- * target ends as soon as it has received a message that was sent after the
- * puts, and the initiator flushes afterwards.
+ * A flush needs no action of a target that has completed all operations. The
+ * target ends as soon as it has received a message that was sent after the puts
+ * and a fence; the initiator flushes afterwards.
  */
 #include "common/data.h"
 #include "common/side.h"
@@ -16,12 +16,12 @@ enum {
     DRIVER,
     OWNER,
     ROUNDS = 100,
-    SMALL  = 200,        /* puts of 8 bytes */
-    LARGE  = 100 * 1024, /* One put after them */
+    SMALL  = 200,        /* Number of puts of 8 bytes */
+    LARGE  = 100 * 1024, /* Bytes of one put after them */
     AREA   = SMALL * 8 + LARGE + 8,
 };
 
-/* How the target ends. */
+/* What the target does after it has received the message. */
 enum way { EXITS, CLOSES, CLOSES_BY_FORCE, WAYS };
 
 static const uint64_t features = UCP_FEATURE_RMA | UCP_FEATURE_AMO64 |
@@ -31,7 +31,8 @@ static const ucp_request_param_t plain = {0};
 
 /* ---------------------------------------------------------------- target -- */
 
-/* Runs one target in its own process. */
+/* Runs one target in its own process: lends memory, waits for the message,
+ * verifies the memory and ends. */
 static void target(struct team *team, enum way way)
 {
     static char area[AREA];
@@ -69,7 +70,8 @@ static void target(struct team *team, enum way way)
     data_verify(area + SMALL * 8, LARGE, 5);
     memcpy(&word, area + AREA - 8, sizeof(word));
     EXPECT_INT(word, ==, SMALL);
-    /* the peer makes no progress: nothing here may wait for it */
+    /* The initiator makes no progress until this process has ended: the close
+     * must not wait for it. */
     side_close_ep(ep, (way == CLOSES) ? 0 : UCP_EP_CLOSE_FLAG_FORCE);
     EXPECT_OK(ucp_mem_unmap(side.context, memh));
     side_close(&side);
@@ -133,8 +135,8 @@ static void put_all(struct side *side, ucp_ep_h ep, uint64_t address,
     EXPECT_OK(side_wait(side, request, "put"));
 }
 
-/* Flushes the endpoint or the worker, sometimes both, after the target has
- * ended. */
+/* Flushes the endpoint or the worker after the target has ended. Every fifth
+ * round flushes both once more, some time later. */
 static void flush_alone(struct side *side, ucp_ep_h ep, int round)
 {
     if (round % 2 == 0) {
@@ -143,7 +145,7 @@ static void flush_alone(struct side *side, ucp_ep_h ep, int round)
         EXPECT_OK(side_wait(side, ucp_ep_flush_nbx(ep, &plain), "flush"));
     }
     if (round % 5 == 0) {
-        /* the initiator has handled all events by then */
+        /* by then the initiator has handled all events of the target's end */
         side_linger(side, 0.01);
         EXPECT_OK(side_wait(side, ucp_ep_flush_nbx(ep, &plain), "flush"));
         EXPECT_OK(side_flush_worker(side));

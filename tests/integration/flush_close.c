@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ep: a flush completes earlier sends; a close with flush delivers all sent
- * data; a forced close ends every operation at once, and the peer continues or
- * is notified; a new endpoint can be created after either.
+ * ep: a flush completes earlier sends. A close with flush delivers all sent
+ * data. A forced close ends every operation at once, and the peer's endpoint
+ * can be closed as well. A new endpoint can be created after either close.
  */
 #include "common/data.h"
 #include "common/side.h"
@@ -22,7 +22,7 @@ struct talk {
     struct team *team;
     struct side side;
     struct side_ep *ep;
-    char *buffer; /* of LARGE bytes */
+    char *buffer; /* LARGE bytes */
 };
 
 static void agree(struct talk *talk)
@@ -74,7 +74,7 @@ static void flush_ends_sends(struct talk *talk, bool of_worker)
         receive_sends(talk, 0);
     }
     agree(talk);
-    /* Nothing is in flight: the flush completes. */
+    /* Nothing is in flight any more: a flush completes nevertheless. */
     EXPECT_OK(side_flush(talk->ep));
     EXPECT_OK(side_flush_worker(&talk->side));
     agree(talk);
@@ -125,8 +125,8 @@ static void forced_close_ends_sends(struct talk *talk)
         agree(talk);
     } else {
         agree(talk);
-        /* This endpoint's peer has closed: closing it also ends, with or
-         * without an error. */
+        /* The peer has closed by force: closing this endpoint ends as well,
+         * with or without an error. */
         side_close_ep(talk->ep, UCP_EP_CLOSE_FLAG_FORCE);
     }
     agree(talk);
@@ -158,7 +158,7 @@ static void member(struct team *team, void *arg)
         idle_ep_closes(&talk, 0);
         idle_ep_closes(&talk, UCP_EP_CLOSE_FLAG_FORCE);
     }
-    /* Afterwards a new endpoint carries messages. */
+    /* After all these closes a new endpoint carries messages. */
     meet(&talk);
     flush_ends_sends(&talk, false);
     EXPECT_OK(side_close_ep(talk.ep, 0));

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Operations with a memory handle that another process has exported: buffers
- * are addresses of the owner, at which this process has other memory, which
- * must not be accessed. Source and destination, in every class of operation.
+ * Operations with a memory handle that another process, the owner, has
+ * exported. In the user's process the buffer's address is that of the owner's
+ * memory; at this address the user maps a range without access rights, so that
+ * an access by the library crashes. The memory is source and destination, in
+ * every class of operation.
  */
 #include "common/data.h"
 #include "common/side.h"
@@ -22,14 +24,16 @@ struct talk {
     struct team *team;
     struct side side;
     struct side_ep *ep;
-    char *memory; /* The owner's address, in both processes */
+    /* Address in the owner's process; the user passes it to UCP */
+    char *memory;
     ucp_mem_h memh;
-    char *plain; /* memory of this process, LENGTH bytes */
-    /* The user's key of the owner's `plain`, whose address is: */
+    char *plain; /* LENGTH bytes of this process's own memory */
+    /* The user's key and the address of the owner's `plain` */
     ucp_rkey_h rkey;
     uint64_t address;
     uint64_t message;
-    void *am_data; /* Data that the handler has kept, and its size */
+    /* Data that the active message handler kept, and its length */
+    void *am_data;
     size_t am_length;
 };
 
@@ -80,7 +84,7 @@ static void put_packed(struct talk *talk, ucp_mem_h memh, uint64_t flags)
     ucp_memh_buffer_release(bytes, NULL);
 }
 
-/* Allocates and exports memory, and lends the process's plain memory. */
+/* Allocates and exports memory. Lends the owner's plain memory to the user. */
 static ucp_mem_h own(struct talk *talk)
 {
     ucp_mem_map_params_t params = {
@@ -110,7 +114,8 @@ static ucp_mem_h own(struct talk *talk)
     return lent;
 }
 
-/* Imports the handle, and maps an inaccessible range at the owner's address. */
+/* Imports the owner's handle, and maps a range without access rights at the
+ * address of the owner's memory. */
 static void import(struct talk *talk)
 {
     ucp_mem_map_params_t params = {
@@ -137,8 +142,9 @@ static void import(struct talk *talk)
 
 /* ---------------------------------------------- one step of each process -- */
 
-/* One transfer. The user's side sends from (`out`) or receives into the owner's
- * memory; the owner's side is the other end, with plain memory. */
+/* One transfer; both processes call it. With `out` the user sends from the
+ * owner's memory, otherwise it receives into that memory. The owner is the
+ * other end, with its plain memory. */
 typedef void (*step_t)(struct talk *talk, size_t length, bool out);
 
 static void by_tag(struct talk *talk, size_t length, bool out)
@@ -203,7 +209,7 @@ static void by_am(struct talk *talk, size_t length, bool out)
 
     if (out == is_user) {
         param.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
-        /* an eager message is not received into the user's memory handle */
+        /* only rendezvous data can be received with a memory handle */
         param.flags = out ? 0 : UCP_AM_SEND_FLAG_RNDV;
         finish(talk,
                ucp_am_send_nbx(talk->ep->ep, AM_ID, NULL, 0, buffer, length,
@@ -240,8 +246,8 @@ static void by_put_and_get(struct talk *talk, size_t length, bool out)
     agree(talk);
 }
 
-/* Both directions, with different contents; the owner accesses both
- * memories. */
+/* Transfers in both directions, with different contents. The owner, which can
+ * access both memories, fills and verifies them. */
 static void transfer(struct talk *talk, step_t step, size_t length)
 {
     bool is_owner = (talk->team->rank == OWNER);
@@ -272,8 +278,8 @@ static void transfer(struct talk *talk, step_t step, size_t length)
     }
 }
 
-/* The operand is read from the imported memory, and the result is written
- * there. */
+/* Atomic operations whose operand is read from the imported memory, and whose
+ * result is written there. */
 static void atomics(struct talk *talk)
 {
     ucp_request_param_t param = with_handle(talk);
@@ -308,7 +314,7 @@ static void atomics(struct talk *talk)
     }
 }
 
-/* Accesses outside the handle are rejected, in every class. */
+/* Accesses beyond the end of the handle's memory are rejected. */
 static void misuse(struct talk *talk)
 {
     ucp_request_param_t param = with_handle(talk);

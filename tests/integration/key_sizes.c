@@ -4,10 +4,10 @@
  * fields of a fixed size (libfabric's provider: keys of at most 64 bytes).
  *
  * usage: key_sizes KEY [ADDRESS] [--networks]
- * KEY: limit of a packed key, in bytes, with the memory domains of UCX_TLS.
- * ADDRESS: limit of a worker address, in bytes, with two devices besides
- * the loopback; each further device adds DEVICE_BYTES.
- * --networks: runs in a network namespace with two devices.
+ *   KEY: most bytes of a packed key, with the memory domains of UCX_TLS.
+ *   ADDRESS: most bytes of a worker address, with two network devices besides
+ *     the loopback; each further device adds DEVICE_BYTES.
+ *   --networks: runs in a network namespace with two devices.
  */
 #include "common/check.h"
 #include "common/net.h"
@@ -21,11 +21,12 @@
 
 enum {
     DEVICES      = 2,
-    DEVICE_BYTES = 20, /* For each further network device */
+    /* Bytes that each device beyond DEVICES adds to the limit */
+    DEVICE_BYTES = 20,
 };
 
 struct limits {
-    size_t key, address; /* Bytes; address 0: not checked */
+    size_t key, address; /* Most bytes; address 0: not checked */
     bool networks;
 };
 
@@ -52,7 +53,8 @@ static size_t key_length(struct side *side, void *address, size_t length)
     return size;
 }
 
-/* Number of addresses of network devices without the loopback. */
+/* Returns the number of IPv4 addresses of devices that are up, without the
+ * loopback. */
 static unsigned num_devices(void)
 {
     struct ifaddrs *all, *one;

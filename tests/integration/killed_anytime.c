@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * failure: a process is killed at a random moment during traffic of every
- * class: eager, rendezvous, active messages, put, get and atomics. The peer is
- * notified once, all its operations end within a time limit, including
- * receives, and its worker can connect to the next peer. --rounds N, --seed N.
+ * class: eager, rendezvous, active messages, put, get and atomics. The survivor
+ * is notified once, all its operations end within a time limit, including
+ * receives, and its worker can connect to another process. --rounds N, --seed
+ * N.
  */
 #include "common/traffic.h"
 #include "common/usage.h"
@@ -14,7 +15,7 @@
 
 enum { ROUNDS = 24, SURVIVOR = 0, NEXT = 1, VICTIM = 2 };
 
-static const double LONGEST_LIFE = 0.04; /* s */
+static const double LONGEST_LIFE = 0.04; /* seconds */
 static const ucp_tag_t NEXT_TAG  = UINT64_MAX;
 
 struct round {
@@ -50,7 +51,8 @@ static void greet(struct side *side, struct side_ep *ep, int speaks_first)
     EXPECT_INT(word, ==, 'g');
 }
 
-/* Waits, so that no process ends while its peer still closes. */
+/* Closes the side after both processes have called this: before, the peer may
+ * still need this process for its own close. */
 static void part(struct team *team, struct side *side, int other)
 {
     char word = 'p';
@@ -84,7 +86,9 @@ static void await_failure(struct traffic *traffic)
     }
 }
 
-/* Matched receives end with the reply endpoint; the others are cancelled. */
+/* Cancels the receives until all have ended. A receive whose message had
+ * begun to arrive cannot be cancelled: it ends when the endpoint to the
+ * victim fails. */
 static void end_receives(struct traffic *traffic)
 {
     double end = test_now() + test_seconds(15);
@@ -154,7 +158,7 @@ int main(int argc, char **argv)
     if ((argc > 2) && (strcmp(argv[1], "--rounds") == 0)) {
         rounds = atoi(argv[2]);
     }
-    /* only some variables are used */
+    /* no warnings: some transports read only some of these variables */
     setenv("UCX_WARN_UNUSED_ENV_VARS", "n", 1);
     setenv("UCX_POSIX_KEEPALIVE", "10ms", 1);
     setenv("UCX_SYSV_KEEPALIVE", "10ms", 1);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * completion: a receiver may stop calling progress right after its receive, to
- * compute or to wait elsewhere. The messages that the sender waits for have
- * been sent by then.
+ * completion: a receiver may stop calling progress right after its receives are
+ * complete, to compute or to wait elsewhere. The sender's operations complete
+ * all the same: the library has sent acknowledgements and other replies by
+ * then.
  */
 #include "common/data.h"
 #include "common/side.h"
@@ -12,7 +13,8 @@
 enum {
     SENDER,
     RECEIVER,
-    /* More than one, so that acknowledgements could be delayed */
+    /* More than one, because a library could delay acknowledgements to combine
+     * them */
     MESSAGES = 4,
     ROUNDS   = 20,
     SMALL    = 8,
@@ -26,7 +28,7 @@ struct talk {
     struct team *team;
     struct side side;
     struct side_ep *ep;
-    char *buffers[MESSAGES]; /* of LARGE bytes */
+    char *buffers[MESSAGES]; /* LARGE bytes each */
 };
 
 static ucs_status_ptr_t start_synchronous(struct talk *talk, int i)
@@ -58,7 +60,8 @@ static void send_all(struct talk *talk,
     team_put(talk->team, RECEIVER, &done, sizeof(done));
 }
 
-/* Calls progress only as long as necessary. */
+/* Calls progress only until all receives are complete, then waits until the
+ * sender has finished. */
 static void receive_all(struct talk *talk, size_t length)
 {
     struct side_op ops[MESSAGES];
@@ -75,7 +78,8 @@ static void receive_all(struct talk *talk, size_t length)
     team_get(talk->team, SENDER, &done, sizeof(done));
 }
 
-/* The receives find unexpected messages, and reply within the call. */
+/* Waits until all messages have arrived, and only then posts the receives. They
+ * complete within the call and must reply there. */
 static void meet_unexpected(struct talk *talk)
 {
     ucp_tag_recv_info_t info;
@@ -84,8 +88,8 @@ static void meet_unexpected(struct talk *talk)
     receive_all(talk, SMALL);
 }
 
-/* Both sides have to call progress until a connection is established. The
- * receiver stops only after that. */
+/* Waits until the connection is established, for which both sides have to call
+ * progress. The receiver stops calling it only after that. */
 static void establish(struct talk *talk)
 {
     char data = 1;

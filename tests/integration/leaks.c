@@ -36,7 +36,8 @@ static void exchange(struct side *side, struct side_ep **eps, char *out,
     }
 }
 
-/* From init to cleanup, with each form of closing endpoints. */
+/* One cycle from ucp_init() to ucp_cleanup(); endpoints are closed with flush
+ * or by force in turn. */
 static void whole_life(struct team *team, char *out, char *in, int round)
 {
     struct side_ep *eps[EPS];
@@ -48,7 +49,7 @@ static void whole_life(struct team *team, char *out, char *in, int round)
         eps[i] = side_meet(&side, team, 1 - team->rank);
     }
     exchange(&side, eps, out, in, round);
-    /* One message stays unexpected, one receive is cancelled. */
+    /* One message stays unexpected until the endpoints are closed. */
     side_send_wait(eps[0], out, 100, 7);
     EXPECT_OK(side_flush(eps[0]));
     team_barrier(team, side_progress, &side);

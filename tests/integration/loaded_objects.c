@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Opens a context and a worker, sends itself a message with --talk, and prints
- * the path of every shared object of the process, for the tests of lazy
- * loading.
+ * the path of every shared object of the process. The tests of lazy loading
+ * check which plugins are among them.
  */
 #include "common/side.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ep: 64 endpoints connect to one worker, from 64 workers in four processes and
- * then all from one worker, and each carries its own traffic in both
- * directions.
+ * ep: 64 endpoints connect to one worker, first from 64 workers in four
+ * processes, then from one worker. Each endpoint carries its own traffic in
+ * both directions.
  */
 #include "common/data.h"
 #include "common/side.h"
@@ -24,14 +24,14 @@ static size_t size_of(int index, int round)
     return (round == ROUNDS - 1) ? LARGE + index : (index * 37) + round;
 }
 
-/* `kind` distinguishes requests and replies; the numbers make each tag
- * unique. */
+/* Tag of a request (kind 1) or a reply (kind 2): unique by endpoint and
+ * round. */
 static ucp_tag_t tag_of(int kind, int index, int round)
 {
     return ((ucp_tag_t)kind << 48) | ((ucp_tag_t)index << 16) | round;
 }
 
-/* The single worker: receives from all endpoints and replies. */
+/* The server: receives the requests of all endpoints and replies. */
 static void serve(struct side *side, struct side_ep **eps, char *buffer)
 {
     int left, index, round;
@@ -54,7 +54,8 @@ static void serve(struct side *side, struct side_ep **eps, char *buffer)
     }
 }
 
-/* One step of a client's endpoint: a send, and a receive for the reply. */
+/* A client's endpoint with its worker, its request in flight, and the receive
+ * for the reply. */
 struct talk {
     struct side side;
     struct side_ep *ep;
@@ -171,7 +172,7 @@ static void workers_member(struct team *team, void *arg)
     }
 }
 
-/* The second part: both sides of the 64 endpoints are single workers. */
+/* The second part: 64 endpoints connect the same two workers. */
 static void single_member(struct team *team, void *arg)
 {
     struct talk talks[ENDPOINTS];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory that is inaccessible to the processor, on either side or both: many
- * messages at once, in both directions, large and small.
+ * Many messages at once, in both directions, large and small. The memory of the
+ * sender, the receiver or both is inaccessible to the processor (memory.h), so
+ * that the library copies it through its own buffers.
  */
 #include "common/data.h"
 #include "common/talk.h"
@@ -14,7 +15,7 @@ enum {
 };
 
 /* Large messages in both directions at once: together they have more fragments
- * than the library has buffers for. */
+ * than the library has buffers for, so that fragments must wait. */
 static void test_crowd(struct talk *talk, int from, int to)
 {
     const size_t length       = MOST / CROWD / 64 * 64 - GUARD;
@@ -29,7 +30,8 @@ static void test_crowd(struct talk *talk, int from, int to)
     int i;
 
     if (from == to) {
-        return; /* source and destination must differ */
+        /* this side would send from the memory into which it receives */
+        return;
     }
     for (i = 0; i < CROWD; ++i) {
         one = (struct memory){.view = in->view + i * stride};
@@ -61,15 +63,16 @@ static size_t burst_length(int i)
     return ((i % 16) == 15) ? 9000 : (size_t)(i * 37) % 4200;
 }
 
-/* Every fifth message of a burst is of host memory. */
+/* Returns the kind of memory of a message: every fifth one of a burst uses
+ * ordinary memory. */
 static int burst_kind(int i, int kind)
 {
     return ((i % 5) == 4) ? 0 : kind;
 }
 
-/* Many small messages in both directions at once, all with one tag: they arrive
- * in order, whether their copies are made in the background or not. Half of the
- * receives are posted before. */
+/* Sends many small messages in both directions at once, all with one tag: they
+ * arrive in order, although messages of inaccessible memory wait for copies and
+ * others do not. Half of the receives are posted before the sends. */
 static void test_burst(struct talk *talk, int from, int to)
 {
     const uint64_t mine       = 2000 + (uint64_t)talk->team->rank;

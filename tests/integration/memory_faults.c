@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory that is inaccessible to the processor: copies that fail, and a peer that
- * is killed while its memory is copied.
+ * Memory that is inaccessible to the processor (memory.h): copies that fail,
+ * and a peer that is killed while its memory is copied.
  */
 #include "common/talk.h"
 
@@ -11,21 +11,22 @@ enum { MOST = 4 * 1024 * 1024 };
 
 static const uint64_t features = UCP_FEATURE_TAG | UCP_FEATURE_WAKEUP;
 
-/* Returns the expected status of a message from or to device memory of one
- * side, while copies fail. Without a direct path, the copies of that side fail.
- * With one, the direct copies of its peer fail, and the data is sent by
- * messages instead. */
+/* Returns the status that a message must have. `failing` is the side whose
+ * message uses device memory; `is_failing`: it is this side. Without a direct
+ * path, copies of that side fail. With one (memory_is_direct()), direct copies
+ * of its peer fail, and the data is sent by messages instead. */
 static ucs_status_t status_after_failure(int failing, int is_failing)
 {
     if (memory_is_direct()) {
         return UCS_OK;
     }
-    /* the receiver is notified that no data will arrive */
+    /* if the sender's copies fail, the receiver is notified with an error */
     return (is_failing || (failing == DRIVER)) ? UCS_ERR_IO_ERROR : UCS_OK;
 }
 
-/* Copies that fail: the operation ends with an error on the side of the memory.
- * Other operations in flight, and the next one, succeed. */
+/* Sends four messages. For the first and the third, one side's memory is
+ * inaccessible and copies fail, so that the operation ends with the status
+ * above. The others use ordinary memory and succeed. */
 static void fail(struct team *team, void *arg)
 {
     const int *failing        = arg;
@@ -57,8 +58,8 @@ static void fail(struct team *team, void *arg)
     talk_close(&talk);
 }
 
-/* The peer is killed while memory of both is copied, sent and received: all
- * operations and copies end within a time limit. */
+/* The peer is killed while memory of both sides is copied, sent and received:
+ * all operations of the remaining side end within a time limit. */
 static void die(struct team *team, void *arg)
 {
     const int *rounds         = arg;
@@ -84,7 +85,7 @@ static void die(struct team *team, void *arg)
     side_wait_failure(talk.ep, 20);
     for (i = 0; i < 2; ++i) {
         if (ucp_request_check_status(requests[i]) == UCS_INPROGRESS) {
-            /* no message has arrived for it yet */
+            /* no message has arrived for this receive yet */
             ucp_request_cancel(talk.side.worker, requests[i]);
         }
         (void)talk_finish(&talk, requests[i]);

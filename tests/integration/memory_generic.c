@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Generic datatypes and memory that is inaccessible to the processor. One side
- * or both use a generic datatype, whose functions reverse the data; a side
- * without it uses contiguous bytes. The buffer of a generic datatype can be an
- * address of such memory, too: the library must not access it, and passes host
- * memory to the functions.
+ * Generic datatypes and memory that is inaccessible to the processor
+ * (memory.h). One side or both use a generic datatype, whose functions reverse
+ * the data; a side without it uses contiguous bytes. The buffer argument of a
+ * generic datatype may be an address of such memory, too: the library must not
+ * access it, and passes host memory to the functions.
  */
 #include "common/data.h"
 #include "common/talk.h"
@@ -14,7 +14,7 @@
 enum {
     MOST     = 300000,
     AM_ID    = 7,
-    /* The functions get this number of elements, whatever the length. */
+    /* Count that is passed with the generic datatype, whatever the length */
     ELEMENTS = 3,
 };
 
@@ -25,7 +25,7 @@ enum { NUM_SIZES = sizeof(sizes) / sizeof(sizes[0]) };
 static const uint64_t features = UCP_FEATURE_TAG | UCP_FEATURE_AM |
                                  UCP_FEATURE_STREAM | UCP_FEATURE_WAKEUP;
 
-/* What the functions read or write: one operation at a time */
+/* The message that the functions pack or unpack; one operation at a time */
 static struct {
     struct memory *memory;
     size_t length;
@@ -97,7 +97,7 @@ static const ucp_generic_dt_ops_t functions = {
 
 enum way { TAG, AM, STREAM, HINTED, WAYS };
 
-/* The sides that have a generic datatype, by rank */
+/* Which sides use the generic datatype: a bit for each rank */
 enum { FROM_GENERIC = 1u << DRIVER, TO_GENERIC = 1u << PEER, BOTH = 3 };
 
 static struct {
@@ -108,7 +108,8 @@ static struct {
     bool there;
 } arrival;
 
-/* Fills in the datatype. Returns the number of its elements. */
+/* Sets `shape` for the next operation, and its datatype in *param. Returns the
+ * count that is passed with the datatype. */
 static size_t describe(ucp_request_param_t *param, struct memory *memory,
                        int kind, size_t length, bool is_generic, enum way way)
 {

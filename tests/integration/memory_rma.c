@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory that is inaccessible to the processor, on either side or both, in put,
- * get and atomic operations. A direct access crashes: the pages have no access
- * rights.
+ * Put, get and atomic operations with memory that is inaccessible to the
+ * processor (memory.h), on either side or both. A direct access by the library
+ * crashes: the pages have no access rights.
  */
 #include "common/data.h"
 #include "common/memory.h"
@@ -32,10 +32,11 @@ struct talk {
     struct side side;
     struct side_ep *ep;
     struct memory memory[MEMORY_MAX_KINDS];
-    ucp_rkey_h
-        rkey[MEMORY_MAX_KINDS]; /* The driver's keys of the peer's memory */
+    /* Set on the member DRIVER: keys and addresses of the memory of the member
+     * PEER, by kind (memory.h) */
+    ucp_rkey_h rkey[MEMORY_MAX_KINDS];
     uint64_t remote[MEMORY_MAX_KINDS];
-    /* Number of the last message; the same on both sides */
+    /* Number of the last operation, for data_fill(); the same on both sides */
     uint64_t message;
 };
 
@@ -154,8 +155,9 @@ static void test_get(struct talk *talk, int from, int to)
     }
 }
 
-/* One operation on the peer's word; the operand and the result are in memory of
- * kind `here`. Returns the old value. */
+/* One atomic operation on the peer's word in memory of kind `there`. The
+ * operand and the result are in memory of kind `here`. Returns the old
+ * value. */
 static uint64_t atomic(struct talk *talk, int here, int there,
                        ucp_atomic_op_t op, size_t size, uint64_t operand,
                        uint64_t swap, bool fetch)
@@ -226,7 +228,8 @@ static void test_atomics(struct talk *talk, int here, int there)
     }
 }
 
-/* Outside the key's memory, and from memory without a copier. */
+/* Operations that fail: with memory that no plugin can copy, and outside the
+ * memory of the key. */
 static void test_refusals(struct talk *talk)
 {
     ucp_request_param_t param = {
@@ -309,13 +312,14 @@ static void work(struct team *team, void *arg)
     close_talk(&talk);
 }
 
-/* One put or get of device memory of one side, while its third copy fails. */
+/* A put or get with device memory on one side, whose third copy fails. */
 struct failure {
     const char *name;
-    int failing; /* The side with the device memory */
+    int failing; /* Rank of the side with the device memory */
     bool is_get;
     ucs_status_t
-        status; /* Of the operation; its flush has the error otherwise */
+        /* Of the operation. If it is UCS_OK, the flush returns the error. */
+        status;
 };
 
 static const struct failure failures[] = {
@@ -327,7 +331,8 @@ static const struct failure failures[] = {
 
 enum { NUM_FAILURES = sizeof(failures) / sizeof(failures[0]) };
 
-/* The network accesses the memory: no copies that could fail. */
+/* Set by --no-copies: the transport accesses device memory itself, so that
+ * there are no copies that could fail, and all operations succeed. */
 static bool no_copies;
 
 static ucs_status_t run_failure(struct talk *talk,
@@ -346,7 +351,7 @@ static ucs_status_t run_failure(struct talk *talk,
 }
 
 /* The operation ends with an error, or the next flush returns the error, once.
- * The operations after it use host memory of both sides and succeed. */
+ * Later operations use ordinary memory of both sides and succeed. */
 static void fail(struct team *team, void *arg)
 {
     const struct failure *failure = arg;
@@ -372,8 +377,8 @@ static void fail(struct team *team, void *arg)
     close_talk(&talk);
 }
 
-/* With "--failures", copies fail afterwards; with "--no-copies", this has no
- * effect. */
+/* With "--failures", the failures run after the normal operations. With
+ * "--no-copies" they run, too, and must have no effect. */
 int main(int argc, char **argv)
 {
     struct team team    = {.limit = 60};
@@ -382,7 +387,9 @@ int main(int argc, char **argv)
     unsigned i;
 
     if ((argc < 2) || memory_is_direct()) {
-        return status; /* the transports copy, and their tests have failures */
+        /* Direct transports copy the memory; the tests of these transports
+         * cover failures. */
+        return status;
     }
     no_copies = (strcmp(argv[1], "--no-copies") == 0);
     for (i = 0; (i < NUM_FAILURES) && (status == 0); ++i) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A process that sends to itself, with memory that is inaccessible to the
- * processor on either side or both, in every class of operation. Messages go
- * over the transport `self`.
+ * processor (memory.h) on either side or both, in every class of operation.
+ * Messages use the transport `self`.
  */
 #include "common/data.h"
 #include "common/memory.h"
@@ -13,7 +13,8 @@
 
 enum {
     MOST  = 1024 * 1024,
-    HALF  = MOST + 4096, /* Sources are in the first half of memory */
+    /* Bytes of each half: sources are in the first, targets in the second */
+    HALF  = MOST + 4096,
     AM_ID = 7,
 };
 
@@ -157,8 +158,8 @@ static void test_transfers(int from, int to)
     }
 }
 
-/* The operand and the result are in memory of kind `here`, the word in memory
- * of kind `there`. */
+/* An atomic add on a word in memory of kind `there`; the operand and the result
+ * are in memory of kind `here`. */
 static void test_atomics(int here, int there)
 {
     ucp_request_param_t param = {

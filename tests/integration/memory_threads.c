@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Several threads of each process send and receive memory that is inaccessible
- * to the processor, through one worker.
+ * to the processor (memory.h), through one worker.
  */
 #include "common/data.h"
 #include "common/memory.h"
@@ -25,7 +25,9 @@ struct lane {
     pthread_t thread;
 };
 
-/* Another thread may have completed it: do not sleep. */
+/* Waits until a request has ended. It does not sleep, because another thread
+ * may call the progress that completes the request, and then no event
+ * follows. */
 static void finish(struct talk *talk, ucs_status_ptr_t request)
 {
     double end = test_now() + test_seconds(30);
@@ -70,7 +72,7 @@ static void *run(void *arg)
     return NULL;
 }
 
-/* Like side_open(), with a worker for several threads. */
+/* Like side_open(), with a worker that several threads may use. */
 static void open_side(struct side *side)
 {
     ucp_worker_params_t params = {
@@ -94,7 +96,7 @@ static void work(struct team *team, void *arg)
     for (i = 0; i < THREADS; ++i) {
         lanes[i].talk   = &talk;
         lanes[i].number = (uint64_t)i;
-        /* the last one uses ordinary memory in one direction */
+        /* the last thread receives into ordinary memory */
         memory_make(&talk.side, &lanes[i].out, MOST, 1);
         memory_make(&talk.side, &lanes[i].in, MOST, i < THREADS - 1);
     }

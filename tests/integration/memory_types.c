@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory that is inaccessible to the processor, on either side or both, in
- * messages of every class (memory_rma tests put, get and atomics; memory_crowd
- * many messages at once; memory_faults failures). A direct access crashes: the
- * pages have no access rights. The tests access the memory by mapping its file
- * descriptor (tests/plugins/opaque).
+ * Messages of every class with memory that is inaccessible to the processor
+ * (memory.h), on either side or both. A direct access by the library crashes:
+ * the pages have no access rights.
+ *
+ * memory_rma tests put, get and atomics; memory_crowd many messages at once;
+ * memory_faults failures.
  */
 #include "common/data.h"
 #include "common/talk.h"
@@ -29,7 +30,8 @@ static const uint64_t features = UCP_FEATURE_TAG | UCP_FEATURE_AM |
 
 enum way { PLAIN, SYNC, HINTED, REGISTERED, EARLY, WAYS };
 
-/* The user may set the memory type, or leave it to detection. */
+/* Parameters of a message. By `way` the user passes the memory type or a memory
+ * handle, or nothing: then the library detects the type. */
 static ucp_request_param_t param_for(const struct memory *memory, int kind,
                                      enum way way)
 {
@@ -95,8 +97,9 @@ static void test_tag(struct talk *talk, int from, int to)
 
 /* ------------------------------------------------------------------- iov -- */
 
-/* Divides memory into entries of uneven lengths, some of them empty. Every
- * third is in `other` unless that is NULL. Returns their number. */
+/* Divides a message into IOV entries of uneven lengths, some of them empty.
+ * Unless `other` is NULL, every third entry is in `other`, at the same offset.
+ * Returns the number of entries. */
 static size_t cut(ucp_dt_iov_t *iov, size_t max, size_t length,
                   const struct memory *memory, const struct memory *other)
 {
@@ -117,7 +120,8 @@ static size_t cut(ucp_dt_iov_t *iov, size_t max, size_t length,
     return count;
 }
 
-/* Copies every third entry from `memory` to `other`, or back. */
+/* Copies the contents of every third entry from `memory` to `other`, or
+ * back. */
 static void scatter(const ucp_dt_iov_t *iov, size_t count,
                     struct memory *memory, struct memory *other, bool back)
 {
@@ -132,7 +136,9 @@ static void scatter(const ucp_dt_iov_t *iov, size_t count,
     }
 }
 
-/* A list has memory of one device's type at most. */
+/* Returns the second kind of memory for a list with `kind`. A list may contain
+ * memory of one inaccessible type only: the partner of such a kind is one that
+ * the processor can access. */
 static int partner_of(int kind)
 {
     int partner = (kind + 1) % memory_kinds();
@@ -191,7 +197,7 @@ static void test_iov(struct talk *talk, int from, int to)
 
 /* ------------------------------------------------------- active messages -- */
 
-/* The expected active message */
+/* The active message that the receiver expects */
 static struct {
     struct memory *memory;
     size_t length;
@@ -342,7 +348,7 @@ static void test_answers(struct talk *talk)
     EXPECT(context.memory_types & UCS_BIT(UCS_MEMORY_TYPE_HOST));
     EXPECT(context.memory_types & UCS_BIT(MEMORY_OPAQUE_TYPE));
 
-    /* memory that is mapped without a type */
+    /* memory that is mapped without a type: the library detects it */
     EXPECT_OK(ucp_mem_map(talk->side.context, &params, &memh));
     EXPECT_OK(ucp_mem_query(memh, &attr));
     EXPECT_INT(attr.mem_type, ==, MEMORY_OPAQUE_TYPE);
@@ -356,7 +362,7 @@ static void test_answers(struct talk *talk)
     ucp_request_cancel(talk->side.worker, pointer);
     EXPECT_STATUS(talk_finish(talk, pointer), UCS_ERR_CANCELED);
 
-    /* a type without a copier, and an invalid type */
+    /* a type that no plugin can copy, and an invalid type */
     param.op_attr_mask = UCP_OP_ATTR_FIELD_MEMORY_TYPE;
     param.memory_type  = MEMORY_FOREIGN_TYPE;
     EXPECT_STATUS(UCS_PTR_RAW_STATUS(ucp_tag_send_nbx(talk->ep->ep,
@@ -398,7 +404,7 @@ static void work(struct team *team, void *arg)
     unsigned i;
 
     if (team->rank == PEER) {
-        /* long enough that a worker would sleep during a copy */
+        /* long enough that a worker without events would sleep during a copy */
         memory_delay("50");
     }
     talk_open(&talk, team, features, MOST + MEMORY_GUARD);

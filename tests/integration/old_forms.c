@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * old forms: deprecated functions between two processes, as old programs use
- * them: tagged messages of every size with the library's and the user's
- * requests, remote memory, atomics, and closing.
+ * old forms: the deprecated functions between two processes, as old programs
+ * use them: tagged messages of every size with requests in the library's or the
+ * user's memory, remote memory, atomics, and closing.
  */
 #include "common/data.h"
 #include "common/side.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* the deprecated calls are under test */
+/* the deprecated functions are under test */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 enum { LARGE = 1 << 20, AREA = 64 };
@@ -25,10 +25,12 @@ struct talk {
     struct side side;
     struct side_ep *ep;
     char *out, *in;
-    size_t request_size; /* Size of the library's part */
+    /* Bytes of the library's part of a request, in front of the pointer */
+    size_t request_size;
 };
 
-/* The program's part of a request. */
+/* The program's part of a request, at the request's pointer; the library
+ * reserves it (ucp_params_t.request_size). */
 struct area {
     int done;
     ucs_status_t status;
@@ -58,7 +60,8 @@ static void on_received(void *request, ucs_status_t status,
     area->info = *info;
 }
 
-/* Waits for a request and releases it like old programs. */
+/* Waits for a request and releases it like old programs. `length` is the
+ * expected length of a receive; SIZE_MAX: not checked. */
 static void finish(struct talk *talk, void *request, size_t length)
 {
     struct area *area = request;
@@ -247,7 +250,8 @@ static void remote_memory(struct talk *talk)
 
 /* --------------------------------------------------------------- closing -- */
 
-/* Every form of closing, by one side while the peer's endpoint is open. */
+/* One side closes in one of the deprecated forms, selected by `way`, while the
+ * peer's endpoint is open. Then both connect again. */
 static void close_and_meet_again(struct talk *talk, int way)
 {
     struct side_ep *entry = talk->ep;

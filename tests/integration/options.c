@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * options: options of workers and endpoints that need a peer in another
- * process: wake-up events, the user's event set, network addresses, waiting for
- * a memory write, and the endpoint's list of transports.
+ * process: events that wake a worker, the user's event set, network addresses,
+ * waiting for a memory write, and the endpoint's list of transports.
  */
 #include "common/data.h"
 #include "common/side.h"
@@ -23,13 +23,13 @@ static const ucp_tag_t ALL = ~(ucp_tag_t)0;
 
 struct talk {
     struct team *team;
-    struct side side;    /* Without options */
-    struct side sleeper; /* the worker under test */
-    struct side_ep *ep;  /* Of the sleeper */
-    uint64_t *memory;    /* WORDS words, lent to the peer */
+    struct side side;    /* A worker without options */
+    struct side sleeper; /* Worker with the options under test */
+    struct side_ep *ep;  /* Endpoint of the sleeper to the peer's sleeper */
+    uint64_t *memory;    /* WORDS words that the peer accesses */
     ucp_mem_h memh;
-    ucp_rkey_h rkey; /* The peer's key */
-    uint64_t remote; /* Address of that memory */
+    ucp_rkey_h rkey; /* Of the peer's memory */
+    uint64_t remote; /* Address of the peer's memory */
     char *buffer;
 };
 
@@ -79,7 +79,7 @@ static void swap_keys(struct talk *talk)
     free(theirs);
 }
 
-/* Opens a worker with `params`, connected to the peer's. */
+/* Opens a worker with `params` and connects it to the peer's worker. */
 static void open_sleeper(struct talk *talk, const ucp_worker_params_t *params)
 {
     talk->sleeper.context = talk->side.context;
@@ -101,7 +101,7 @@ static void close_sleeper(struct talk *talk)
 
 /* --------------------------------------------------------------- wake-up -- */
 
-/* Starts one operation of the class of an event, which completes later. */
+/* Starts one operation whose completion is an event of the given class. */
 static ucs_status_ptr_t begin(struct talk *talk, unsigned event)
 {
     ucp_request_param_t param = {
@@ -131,7 +131,7 @@ static ucs_status_ptr_t begin(struct talk *talk, unsigned event)
     }
 }
 
-/* The peer's part of the operation, without sleeping. */
+/* Does what the peer of that operation needs, without sleeping. */
 static void answer(struct talk *talk, unsigned event)
 {
     ucp_request_param_t none = {.op_attr_mask = 0};
@@ -143,12 +143,13 @@ static void answer(struct talk *talk, unsigned event)
     } else if (event & (UCP_WAKEUP_TAG_RECV | UCP_WAKEUP_RX)) {
         request = ucp_tag_send_nbx(talk->ep->ep, talk->buffer, LARGE, 1, &none);
     } else {
-        return; /* it needs only the progress in agree() */
+        return; /* get and atomics need only the progress in agree() */
     }
     EXPECT_OK(side_wait(&talk->sleeper, request, "answer"));
 }
 
-/* Sleeps on the descriptor whenever there are no events. */
+/* Completes the request; sleeps on the descriptor whenever the worker has no
+ * events. */
 static void sleep_until_done(struct talk *talk, int fd,
                              ucs_status_ptr_t request)
 {
@@ -199,8 +200,8 @@ static void wakes_for(struct talk *talk, unsigned events)
     close_sleeper(talk);
 }
 
-/* Sleeps on an event set of the user, to which the worker's events are
- * added. */
+/* Sleeps on an event set (epoll) of the user, to which the library adds the
+ * worker's descriptors. */
 static void wakes_in_own_set(struct talk *talk)
 {
     int set                    = epoll_create1(EPOLL_CLOEXEC);
@@ -271,8 +272,8 @@ static void sees_a_write(struct talk *talk)
 
 /* ------------------------------------------------------------- addresses -- */
 
-/* An address with network devices only (NET_ONLY) connects to the peer, unless
- * no transport of the test reaches a peer by it. */
+/* Connects by an address that contains network devices only (NET_ONLY). If no
+ * transport of the test reaches the peer by it, nothing is tested. */
 static void uses_a_network_address(struct talk *talk)
 {
     ucp_worker_attr_t attr = {
@@ -321,8 +322,9 @@ static void uses_a_network_address(struct talk *talk)
 
 /* ------------------------------------------------------------- endpoints -- */
 
-/* Each transport that an endpoint reports is printed for the context and for
- * the endpoint. */
+/* Each transport that ucp_ep_query() reports appears in the printed
+ * descriptions of the context and of the endpoint. The estimated time of a
+ * large message is longer than that of a small one. */
 static void tells_of_its_way(struct talk *talk)
 {
     ucp_worker_params_t params = {.field_mask = 0};

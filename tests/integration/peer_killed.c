@@ -2,10 +2,10 @@
 /*
  * failure: when a peer is killed with SIGKILL, idle or during small or large
  * traffic in either direction, the endpoint's error handler is called once,
- * every operation on it ends within a time limit, a third process is not
- * affected, and no descriptor is left.
+ * every operation on the endpoint ends within a time limit, a third process is
+ * not affected, and no descriptor is left open.
  *
- * Member 0 survives, 1 is the bystander, 2 is the victim.
+ * Member 0 survives, 1 is the third process, 2 is the victim.
  */
 #include "common/data.h"
 #include "common/side.h"
@@ -57,8 +57,8 @@ struct survivor {
     uint64_t chats;
 };
 
-/* The bystander receives a large message, and replies to every word until it
- * receives a zero. */
+/* Receives a large message, and replies to every word until it receives a
+ * zero. */
 static void bystander_main(struct team *team)
 {
     uint64_t word = 1;
@@ -152,7 +152,8 @@ static void start(struct survivor *survivor, int i)
     }
 }
 
-/* Keeps the window full for `seconds`, or until the endpoint has failed. */
+/* Keeps WINDOW operations in flight for `seconds`, or until the endpoint has
+ * failed. */
 static void keep_busy(struct survivor *survivor, double seconds)
 {
     double end = test_now() + seconds;
@@ -168,8 +169,8 @@ static void keep_busy(struct survivor *survivor, double seconds)
     }
 }
 
-/* Every operation on the failed endpoint ends. A receive without a match
- * belongs to no endpoint, and is cancelled. */
+/* Waits until every operation on the failed endpoint has ended. A receive
+ * without a match belongs to no endpoint, so that it must be cancelled. */
 static void end_operations(struct survivor *survivor)
 {
     int i;
@@ -210,7 +211,8 @@ static void survivor_main(struct team *team, enum scene scene)
     side_open(&survivor.side, UCP_FEATURE_TAG);
     survivor.bystander = side_meet(&survivor.side, team, BYSTANDER);
     chat(&survivor, 1);
-    /* Registers memory: a transport may open devices for that, and keep them */
+    /* The large send registers memory. A transport may open devices for that
+     * and keep them, which must happen before descriptors are counted. */
     side_send_wait(survivor.bystander, survivor.buffer, LARGE, 0xc2);
     fds = usage_fds();
 

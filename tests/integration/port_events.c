@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * failure: while a connection is idle, a command changes the state of its
- * device. Both sides are notified with the expected status within a time limit,
- * or communicate as before.
+ * device. Then the endpoints of both sides fail with the expected status within
+ * a time limit, or messages still arrive.
  *
- * port_events DEVICES0 DEVICES1 STATUS COMMAND: the UCX_NET_DEVICES of the two
- * members; ok, timeout or no_device. Needs devices that the command controls:
- * tests/vm.
+ * usage: port_events DEVICES0 DEVICES1 STATUS COMMAND
+ *   DEVICES0, DEVICES1: UCX_NET_DEVICES of members 0 and 1
+ *   STATUS: ok (messages still arrive), timeout or no_device
+ *   COMMAND: shell command
+ *
+ * Needs devices that the command can control (tests/vm).
  */
 #include "common/side.h"
 
@@ -34,7 +37,7 @@ static ucs_status_t status_named(const char *name)
     return UCS_ERR_NO_DEVICE;
 }
 
-/* One message each way. */
+/* One message each way, and a flush. */
 static void exchange(struct team *team, struct side *side, struct side_ep *ep,
                      int round)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * probe: finds exactly the messages that tag and mask match, in the order of
- * sending, and leaves or removes them as requested. A removed message can only
- * be received by its handle. Truncation and cancellation are reported and do
- * not affect other messages.
+ * ucp_tag_probe_nb() finds exactly the messages that tag and mask match, in the
+ * order of sending, and leaves or removes them as requested. A removed message
+ * can only be received by its handle. Truncation and cancellation are reported
+ * and do not affect other messages.
  */
 #include "common/data.h"
 #include "common/side.h"
@@ -55,8 +55,10 @@ static ucp_tag_message_h probe(struct talk *talk, ucp_tag_t tag, ucp_tag_t mask,
     return ucp_tag_probe_nb(talk->side.worker, tag, mask, take, info);
 }
 
-/* The sender's part of a step: one message of each size, with tags base +
- * index, and the points at which the two sides synchronize. */
+/* The sender's part of a step: one message of each size, with the tags base,
+ * base + 1 and so on. `agreements` selects when it synchronizes with the
+ * receiver: before the sends, after starting them, or after their
+ * completion. */
 enum { AGREE_BEFORE = 1, AGREE_STARTED = 2, AGREE_AFTER = 4 };
 
 static void send_all(struct talk *talk, ucp_tag_t base, unsigned agreements)
@@ -126,7 +128,7 @@ static void takes(struct talk *talk)
         EXPECT_INT(info.sender_tag, ==, 0x300 + i);
         EXPECT_INT(info.length, ==, sizes[i]);
     }
-    /* No probe or receive finds them any more. */
+    /* No probe or receive finds the removed messages. */
     EXPECT(probe(talk, 0, 0, false, &info) == NULL);
     side_recv(&talk->side, &op, talk->buffer, LARGE, 0, 0);
     side_linger(&talk->side, 0.02);
@@ -142,8 +144,8 @@ static void takes(struct talk *talk)
     agree(talk);
 }
 
-/* A buffer that is too small is an error of that message only, posted before or
- * after. */
+/* A buffer that is too small causes an error of that receive only, whether the
+ * receive is posted before the message arrives or after. */
 static void truncates(struct talk *talk, bool posted)
 {
     struct side_op ops[SIZES];
@@ -165,7 +167,7 @@ static void truncates(struct talk *talk, bool posted)
         EXPECT_STATUS(ops[i].status,
                       (sizes[i] == 0) ? UCS_OK : UCS_ERR_MESSAGE_TRUNCATED);
     }
-    /* The connection still carries complete messages. */
+    /* The endpoint still carries complete messages. */
     for (i = 0; i < SIZES; ++i) {
         side_recv_wait(&talk->side, talk->buffer, LARGE, 0x500 + i, ALL);
         data_verify(talk->buffer, sizes[i], 0x500 + i);

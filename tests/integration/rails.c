@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Two hosts (network namespaces) connected by two links. Large transfers are
- * divided between the links, as the interfaces' counters show; a side with
- * fewer devices uses one link; devices without a peer are not used; transfers
- * survive the failure of a link.
+ * divided between the links, as the byte counters of the network interfaces
+ * show. If a host has only one device, transfers use one link; devices that
+ * lead to no peer are not used; transfers survive the failure of a link.
  *
- * With --given the two links and the devices over them exist already (in
- * tests/vm): the network devices of the sender and of the receiver, and
- * UCX_NET_DEVICES of both.
+ * --given: the two links exist already (tests/vm). Arguments: the network
+ * devices of the sender at links 0 and 1, those of the receiver, and the values
+ * of UCX_NET_DEVICES for both.
  *
- * With --measure there is no test: it prints the bandwidths of one link and of
- * both, each limited (to RAILS_MBIT Mbit/s, default 1000).
+ * --down: one link goes down while the hosts are connected by both.
+ *
+ * --measure: no test; prints the bandwidths of one link and of both, each
+ * limited to RAILS_MBIT Mbit/s (default 1000).
  */
 #include "common/data.h"
 #include "common/net.h"
@@ -42,9 +44,10 @@ struct rails {
     struct side_ep *ep;
     char *memory; /* TOTAL bytes, registered for the peer */
     ucp_mem_h memh;
-    uint64_t address; /* The peer's address and key */
+    uint64_t address; /* Address and key of the peer's `memory` */
     ucp_rkey_h rkey;
-    double spent; /* Seconds of the last transfers, without verification */
+    /* Duration of the last transfers in seconds, without verification */
+    double spent;
 };
 
 static void agree(struct rails *rails)
@@ -52,7 +55,7 @@ static void agree(struct rails *rails)
     team_barrier(rails->team, side_progress, &rails->side);
 }
 
-/* Exchanges keys of one buffer each. */
+/* Registers `memory` and exchanges its key and address with the peer. */
 static void lend(struct rails *rails)
 {
     int other                   = 1 - rails->team->rank;
@@ -164,7 +167,7 @@ static void send_all(struct rails *rails, int count)
     free(data);
 }
 
-/* One side puts or gets all messages, and flushes. */
+/* This side puts or gets all messages at once, and flushes. */
 static void access_all(struct rails *rails, bool put, char *data)
 {
     ucp_ep_h ep = rails->ep->ep;
@@ -227,8 +230,9 @@ static void get_all(struct rails *rails)
 
 /* ----------------------------------------------------------------- cases -- */
 
-/* Bytes sent by each link since the last call, in thousandths of all data, from
- * the sender's counters. */
+/* Returns, for each link, the bytes that the sender has sent since the last
+ * call of this function, in thousandths of TOTAL. The counters are those of the
+ * calling side's devices; only the sender's matter. */
 static void shares(struct rails *rails, int share[NET_LINKS])
 {
     static uint64_t before[NET_LINKS];
@@ -243,7 +247,8 @@ static void shares(struct rails *rails, int share[NET_LINKS])
     }
 }
 
-/* Both links carry about half of the data, or the first one all of it. */
+/* Expects that each link carried more than 40 % of the data, or with `both`
+ * false that one of them carried nearly all of it. */
 static void expect_shares(struct rails *rails, bool both)
 {
     int share[NET_LINKS];
@@ -292,30 +297,31 @@ static void member(struct team *team, void *arg)
     }
     setenv("UCX_RNDV_SCHEME", "auto", 1);
 
-    /* the defaults, and the opposite */
+    /* the default numbers of lanes, and the opposite */
     unsetenv("UCX_MAX_RMA_LANES");
     scene(team, true, false);
     setenv("UCX_MAX_RNDV_LANES", "1", 1);
     scene(team, false, false);
     unsetenv("UCX_MAX_RNDV_LANES");
 
-    /* one side has only one device: the second one */
+    /* the receiver has only one device, that of the second link */
     setenv("UCX_MAX_RMA_LANES", "2", 1);
     if (team->rank == RECEIVER) {
         setenv("UCX_NET_DEVICES", net_device(RECEIVER, 1), 1);
     }
     scene(team, false, false);
     unsetenv("UCX_NET_DEVICES");
-    /* more lanes than links: the device without a peer is not used */
+    /* More lanes than links are allowed: the device that leads to no peer is
+     * not used. */
     setenv("UCX_MAX_RNDV_LANES", "4", 1);
     scene(team, true, true);
 }
 
 /* ------------------------------------------------------ a link goes down -- */
 
-/* Returns the link that carries the messages. The order in which a transport
- * lists its devices decides that: libfabric need not list them as the kernel
- * does. */
+/* Returns the link that carries small messages: the one whose device the
+ * transport lists first. Libfabric need not list devices in the kernel's
+ * order. */
 static int message_link(struct rails *rails)
 {
     enum { WORDS = 1000, SIZE = 256 };
@@ -349,8 +355,9 @@ static int message_link(struct rails *rails)
     return link;
 }
 
-/* An endpoint does not survive the loss of its messages, so that it is the
- * other link that goes down. */
+/* The link that carries small messages stays up, because the endpoint fails
+ * when that link fails. The other link goes down while the endpoint is
+ * connected over both. `way`: UCX_RNDV_SCHEME of the transfers. */
 static void meet_fate(struct team *team, const char *way)
 {
     struct rails rails;
@@ -358,18 +365,20 @@ static void meet_fate(struct team *team, const char *way)
 
     setenv("UCX_RNDV_SCHEME", way, 1);
     start(&rails, team);
-    send_all(&rails, 1); /* all lanes are connected */
+    /* when these messages have arrived, all lanes are connected */
+    send_all(&rails, 1);
     kept = message_link(&rails);
     if (team->rank == SENDER) {
         net_link(team, 1 - kept, false);
     }
     send_all(&rails, MESSAGES);
-    /* Gets restart over the other link, but puts in flight over a link that
-     * goes down end with its error. So each side finds the loss by a get. */
+    /* Gets restart over the other link. But puts that are in flight over a link
+     * that goes down end with an error. So each side first detects the failure
+     * by a get. */
     get_by(&rails, RECEIVER);
     get_by(&rails, SENDER);
     shares(&rails, share);
-    send_all(&rails, MESSAGES); /* does not use the failed link from now on */
+    send_all(&rails, MESSAGES); /* the failed link is not used from here on */
     put_all(&rails);
     shares(&rails, share);
     if (team->rank == SENDER) {
@@ -388,7 +397,8 @@ static void doomed_member(struct team *team, void *arg)
     (void)arg;
     net_join_again(team);
     setenv("UCX_MAX_RMA_LANES", "2", 1);
-    /* the shortest times that the kernel supports */
+    /* The loss of a link must be detected quickly. One second is the shortest
+     * keepalive time that the kernel accepts; one unanswered probe suffices. */
     setenv("UCX_TCP_USER_TIMEOUT", "1s", 1);
     setenv("UCX_TCP_KEEPIDLE", "1s", 1);
     setenv("UCX_TCP_KEEPINTVL", "1s", 1);
@@ -401,9 +411,9 @@ static void doomed_member(struct team *team, void *arg)
 
 /* ----------------------------------------------------------- given links -- */
 
-/* Continues in a child with a PID namespace of its own: UCP treats a process of
- * another network or PID namespace as one of another host, and divides
- * transfers only between hosts. */
+/* Continues in a child in a PID namespace of its own. UCP divides transfers
+ * only between hosts, and it treats a process of another network or PID
+ * namespace as one of another host. */
 static void become_another_host(void)
 {
     pid_t child;
@@ -421,7 +431,8 @@ static void become_another_host(void)
     _exit(WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILURE);
 }
 
-/* The links transfer data in both ways of a rendezvous; then one goes down. */
+/* Both links carry data of a rendezvous in which the receiver gets it. Then one
+ * link goes down, with a rendezvous in which the sender puts the data. */
 static void given_member(struct team *team, void *arg)
 {
     char **devices = arg;
@@ -438,7 +449,8 @@ static void given_member(struct team *team, void *arg)
 
 /* ----------------------------------------------------------- measurement -- */
 
-/* In bytes per second, on the side that waits for the transfers. */
+/* Returns bytes per second, measured on the side that waits for the transfers.
+ * The first transfer is not counted: it warms up. */
 static double bandwidth(struct rails *rails, void (*transfer)(struct rails *))
 {
     transfer(rails);

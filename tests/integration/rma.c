@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Remote memory between two processes: puts are complete after a flush, for the
- * user's memory and for allocated memory; gets return the contents; atomics of
- * both sides add up; unmapped memory is inaccessible; when a peer is killed,
- * all operations on it end.
+ * Remote memory between two processes: puts to the user's memory and to
+ * allocated memory are complete after a flush; gets return the contents;
+ * atomics of both sides add up; unmapped memory is inaccessible. When a peer is
+ * killed, all operations on its endpoint end.
  */
 #include "common/data.h"
 #include "common/side.h"
@@ -22,7 +22,7 @@ enum {
     MESSAGES = 500,
 };
 
-/* also near the limits of one message and of one fragment */
+/* including the limits of one message and of one fragment */
 static const size_t sizes[] = {0,     1,     8,      64,
                                4096,  8160,  8161,   8185,
                                65536, 65537, 131073, 1024 * 1024 + 1};
@@ -39,11 +39,11 @@ struct talk {
     struct team *team;
     struct side side;
     struct side_ep *ep;
-    /* of the owner */
-    void *own; /* From malloc, or NULL */
+    /* The owner's memory */
+    void *own; /* From malloc(); NULL: UCP has allocated `memory` */
     char *memory;
     ucp_mem_h memh;
-    /* of the driver */
+    /* The driver's access to the owner's memory */
     uint64_t address;
     ucp_rkey_h rkey;
 };
@@ -146,19 +146,21 @@ static void drive_sizes(struct talk *talk)
     for (i = 0; i < NUM_SIZES; ++i) {
         data_fill(data, sizes[i], i);
         EXPECT_OK(put(talk, data, sizes[i], 8));
-        memset(data, 0xff, sizes[i]); /* the put is complete: it is ours */
+        /* the put has returned or completed: its buffer can be reused */
+        memset(data, 0xff, sizes[i]);
         EXPECT_OK(side_flush(talk->ep));
         team_put(talk->team, OWNER, &i, sizeof(i));
-        agree(talk); /* the owner has verified the data, and written its own */
+        agree(talk); /* the owner has verified the data and written its own */
         EXPECT_OK(get(talk, data, sizes[i], 8));
         data_verify(data, sizes[i], i + 100);
         agree(talk);
-        agree(talk); /* the memory is cleared */
+        agree(talk); /* the owner has cleared the memory */
     }
     free(data);
 }
 
-/* The owner is informed over another channel after the flush. */
+/* The driver sends `i` by the team's channel after the flush; then the data
+ * must be in memory, without a message over UCP. */
 static void own_sizes(struct talk *talk)
 {
     size_t i, told;
@@ -178,7 +180,7 @@ static void own_sizes(struct talk *talk)
     }
 }
 
-/* Small and large puts without waits between them, and one flush. */
+/* Sends small and large puts without waiting between them, and one flush. */
 static void drive_many(struct talk *talk)
 {
     uint64_t *data = calloc(MESSAGES, sizeof(*data));
@@ -234,7 +236,8 @@ static ucs_status_t add(struct talk *talk, size_t size, size_t offset,
                   20);
 }
 
-/* Both sides add to the same words, each through an endpoint. */
+/* Both sides add to the same words of the owner's memory, each through an
+ * endpoint. */
 static void add_up(struct talk *talk)
 {
     uint64_t old, i;
@@ -262,8 +265,8 @@ static void own_sums(struct talk *talk)
     EXPECT_INT(words[2], ==, ADDS / 16);
 }
 
-/* Memory that a domain can export is mapped by the other process. Without such
- * a domain, packing returns an error. */
+/* The driver maps memory that the owner exports. Without a memory domain that
+ * can export, packing returns UNSUPPORTED. */
 static void own_exported(struct talk *talk)
 {
     ucp_memh_pack_params_t params = {
@@ -316,7 +319,8 @@ static void drive_exported(struct talk *talk)
     agree(talk);
 }
 
-/* Returns whether the endpoint uses a transport whose name begins so. */
+/* Returns whether the endpoint uses a transport whose name begins with
+ * `prefix`. */
 static bool uses(const struct talk *talk, const char *prefix)
 {
     ucp_transport_entry_t entries[16];
@@ -336,11 +340,11 @@ static bool uses(const struct talk *talk, const char *prefix)
     return false;
 }
 
-/* After the owner has unmapped its memory no access reaches it. The endpoint
- * may or may not survive the attempt, depending on its transport. cma is left
- * out: the kernel's copies between processes need no registration and reach all
- * memory that is still mapped in the owner's process, and the message sizes
- * from which cma is selected depend on the processor. */
+/* After the owner has unmapped its memory, no access reaches it. The attempt
+ * may end the endpoint, depending on its transport. Endpoints with cma are not
+ * tested: the kernel's copies between processes need no registration and reach
+ * all memory that is still mapped in the owner's process, and the message sizes
+ * for which cma is selected depend on the processor. */
 static void drive_stale(struct talk *talk)
 {
     char data[64];
@@ -419,10 +423,10 @@ static void work(struct team *team, void *arg)
     side_close(&talk.side);
 }
 
-/* The owner stops calling progress and is then killed, with gets, puts, an
- * atomic and a flush outstanding: each ends within a time limit. Operations
- * that need the owner's progress fail; an RDMA device may complete them before
- * the owner is killed. */
+/* The owner stops calling progress and is then killed, while gets, puts, an
+ * atomic and a flush of the driver are outstanding: each ends within a time
+ * limit. Operations that need the owner's progress fail; an RDMA device may
+ * complete them before the owner is killed. */
 static void die(struct team *team, void *arg)
 {
     ucs_status_ptr_t requests[4];
@@ -443,7 +447,8 @@ static void die(struct team *team, void *arg)
     }
 
     borrow(&talk);
-    device      = uses(&talk, "rc_"); /* Accesses memory without the owner */
+    /* the device accesses the owner's memory without the owner */
+    device      = uses(&talk, "rc_");
     requests[0] = ucp_get_nbx(talk.ep->ep, data, LENGTH, talk.address,
                               talk.rkey, &plain);
     requests[1] = ucp_put_nbx(talk.ep->ep, data, LENGTH, talk.address,
@@ -465,11 +470,12 @@ static void die(struct team *team, void *arg)
     for (i = 0; i < 4; ++i) {
         ucs_status_t status = finish(&talk, requests[i], 10);
 
-        if ((i >= 2) && !device) { /* get and put may need no progress of it */
+        /* get and put may complete without the owner's progress */
+        if ((i >= 2) && !device) {
             EXPECT_INT(status, <, 0);
         }
         if ((i == 2) && (status == UCS_OK)) {
-            EXPECT_INT(old, ==, 0); /* nobody else changes it */
+            EXPECT_INT(old, ==, 0); /* no other process changes the word */
         }
     }
     EXPECT_INT(put(&talk, data, 8, 0), <, 0);

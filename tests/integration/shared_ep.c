@@ -2,10 +2,10 @@
 /*
  * More threads than cores share one worker and one endpoint in each process:
  * tagged and active messages, put, get, keys that are unpacked and destroyed,
- * queries. --unsteady: the transport (tests/plugins/faults) returns another
- * cost in every estimate, so that the configurations of the endpoint and the
- * keys are replaced continuously. The thread sanitizer detects reads of them
- * without the worker's lock.
+ * queries. --unsteady: the transport tests/plugins/faults reports another cost
+ * at every query, so that UCP replaces the protocol configurations of the
+ * endpoint and the keys continuously. The thread sanitizer then detects reads
+ * of a configuration without the worker's lock.
  */
 #include "common/data.h"
 #include "common/side.h"
@@ -21,15 +21,15 @@ enum {
     AM_ID   = 3,
     ROUNDS  = 24,
     MOST    = 150000,
-    THREADS = 24,      /* Maximum */
-    ABOVE   = 4,       /* More than the number of cores */
-    PROBE   = 1 << 20, /* Message size of the cost queries */
+    THREADS = 24,      /* Most threads of a process */
+    ABOVE   = 4,       /* Threads beyond the number of cores */
+    PROBE   = 1 << 20, /* Message size of the cost queries, in bytes */
 };
 
 static const size_t sizes[]            = {8, 1000, 6000, 70000, MOST};
 static const ucp_request_param_t plain = {0};
 
-/* Range of the results of ucp_ep_evaluate_perf(). */
+/* Range of the times that ucp_ep_evaluate_perf() estimated, in seconds. */
 struct range {
     double least, most;
 };
@@ -42,7 +42,7 @@ struct talk {
     ucp_mem_h memh;
     uint64_t remote; /* Address of the peer's memory */
     void *key;
-    ucp_rkey_h rkey; /* Shared by the threads */
+    ucp_rkey_h rkey; /* Key of the peer's memory; all threads use it */
     int threads;
     _Atomic uint64_t ams; /* Number of received active messages */
 };
@@ -55,13 +55,16 @@ struct actor {
     pthread_t thread;
 };
 
-/* The contents of a message, known to both sides. */
+/* Returns the number that selects the contents of a message (data_fill()); both
+ * sides compute it. */
 static uint64_t name_of(int rank, int thread, int round)
 {
     return ((uint64_t)rank << 32) | ((uint64_t)thread << 16) | (uint64_t)round;
 }
 
-/* Another thread may have completed it: do not sleep. */
+/* Waits until a request has ended. It does not sleep, because another thread
+ * may call the progress that completes the request, and then no event
+ * follows. */
 static void finish(struct actor *actor, ucs_status_ptr_t request,
                    const char *what)
 {
@@ -184,7 +187,8 @@ static void exchange_messages(struct actor *actor, size_t length, int round)
     data_verify(actor->in, length, theirs);
 }
 
-/* With the shared key, and with one of this thread. */
+/* Puts to and gets from the peer's memory, with the shared key and with one
+ * that this thread has unpacked. */
 static void use_memory(struct actor *actor, size_t length, int round)
 {
     struct talk *talk = actor->talk;
@@ -273,7 +277,7 @@ static void open_side(struct side *side)
     EXPECT_OK(ucp_worker_create(side->context, &worker, &side->worker));
 }
 
-/* Exchanges the memory addresses and keys for the threads. */
+/* Maps the memory of all threads and exchanges its address and key. */
 static void swap_memory(struct talk *talk)
 {
     struct team *team           = talk->team;
@@ -367,7 +371,7 @@ static void member(struct team *team, void *arg)
     const bool *unsteady = arg;
     double end;
 
-    /* each thread has a counterpart in the other process */
+    /* the thread with the same number in the other process is the partner */
     open_talk(&talk);
     run_threads(&talk, &times);
     end = test_now() + test_seconds(40);

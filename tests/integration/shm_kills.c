@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * failure over shared memory: one of three processes is killed at a random
- * moment, including its start, while all of them send messages of every size to
- * each other. In every other round the survivors sleep instead of polling. Both
+ * moment, including its start, while the others exchange messages of every size
+ * with it. In every other round the survivors sleep instead of polling. Both
  * survivors are notified, every operation ends, and they continue with each
  * other; no resources are left.
  *
@@ -24,7 +24,7 @@
 enum { SURVIVORS = 2, VICTIM = 2, WINDOW = 8, LARGEST = 1 << 20, CHATS = 10 };
 
 static const ucp_tag_t ALL       = ~(ucp_tag_t)0;
-static const double LONGEST_LIFE = 0.03; /* s */
+static const double LONGEST_LIFE = 0.03; /* seconds */
 
 struct round {
     uint64_t random;
@@ -40,7 +40,7 @@ struct talk {
     struct random random;
 };
 
-/* Sizes on a logarithmic scale. */
+/* Returns a random length on a logarithmic scale. */
 static size_t any_length(struct random *random)
 {
     return random_below(random, (size_t)1 << random_below(random, 21));
@@ -81,7 +81,7 @@ static void talk_close(struct talk *talk)
     free(talk->in);
 }
 
-/* Runs until it is killed. */
+/* Sends to both survivors and receives until it is killed. */
 static void victim_main(struct team *team, const struct round *round)
 {
     struct side_ep *eps[SURVIVORS];
@@ -98,7 +98,8 @@ static void victim_main(struct team *team, const struct round *round)
     }
 }
 
-/* Receives bytes from the victim; false if it was killed before. */
+/* Receives bytes from the victim over the team's channel; returns false if the
+ * victim was killed before it sent them. */
 static bool get_from_victim(struct team *team, void *data, size_t length)
 {
     return recv(team->channels[VICTIM], data, length, MSG_WAITALL) ==
@@ -128,7 +129,8 @@ static struct side_ep *meet_victim(struct talk *talk, struct team *team)
     return ep;
 }
 
-/* Sleeps until an event; a lost event fails the test. */
+/* Sleeps until the worker has an event. If a wake-up is lost, the test fails
+ * after 10 seconds. */
 static void sleep_once(struct talk *talk)
 {
     struct pollfd event = {.events = POLLIN};
@@ -216,7 +218,7 @@ static void survivor_main(struct team *team, const struct round *round)
     }
     chat(&talk, other, team->rank);
     side_close_ep(other, 0);
-    /* a descriptor to wake the other survivor was opened for the sleep */
+    /* one more: sleeping opens a descriptor that wakes the other survivor */
     side_wait_fds(&talk.side, fds + 1);
     talk_close(&talk);
 }
@@ -230,8 +232,8 @@ static void member(struct team *team, void *arg)
     }
 }
 
-/* A separate folder for named shared memory: other programs use the default
- * one. */
+/* Uses a separate folder for named shared memory, because other programs create
+ * files in the default one. */
 static const char *make_folder(void)
 {
     static char folder[] = "/dev/shm/shm-kills-XXXXXX";
@@ -250,13 +252,13 @@ int main(int argc, char **argv)
     if ((argc > 2) && (strcmp(argv[1], "--rounds") == 0)) {
         rounds = atoi(argv[2]);
     }
-    /* only some variables are used */
+    /* no warnings: some transports read only some of these variables */
     setenv("UCX_WARN_UNUSED_ENV_VARS", "n", 1);
     setenv("UCX_POSIX_KEEPALIVE", "10ms", 1);
     setenv("UCX_SYSV_KEEPALIVE", "10ms", 1);
     setenv("UCX_CMA_KEEPALIVE", "10ms", 1);
-    /* large data uses one transport throughout, whose resources are opened
-     * first */
+    /* With a fixed bandwidth UCP selects the same transport for large data in
+     * all rounds, and its resources are open before descriptors are counted. */
     setenv("UCX_POSIX_BW", "12GBps", 1);
     setenv("UCX_SYSV_BW", "12GBps", 1);
     for (i = 0; (i < rounds) && (status == 0); ++i) {
@@ -267,7 +269,7 @@ int main(int argc, char **argv)
     }
     if (rmdir(folder) != 0) {
         fprintf(stderr, "%s: %s\n", folder, strerror(errno));
-        status = 1; /* files are left in it */
+        status = 1; /* the rounds have left files in the folder */
     }
     return status;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * failure: an endpoint with UCP_ERR_HANDLING_MODE_PEER and without sends
+ * failure: an endpoint with UCP_ERR_HANDLING_MODE_PEER that sends nothing
  * detects that its peer was killed: before the endpoint was created, right
- * after, or later. With --frugal: an endpoint without error handling opens no
+ * after, or later. --frugal: an endpoint without error handling opens no
  * connection before its first use.
  *
- * Member 0 survives, 1 is the victim, which has no endpoint.
+ * Member 0 survives, 1 is the victim, which creates no endpoint.
  */
 #include "common/side.h"
 #include "common/usage.h"
@@ -18,13 +18,14 @@
 enum {
     SURVIVOR  = 0,
     VICTIM    = 1,
-    MANY      = 64, /* Endpoints to one peer */
-    TIMER_FDS = 3,  /* Of the thread that runs the keepalive timer */
+    MANY      = 64, /* Number of endpoints to the victim */
+    /* Descriptors of the thread that runs the keepalive timer */
+    TIMER_FDS = 3,
 };
 
 enum scene {
     BEFORE_CREATE,
-    AFTER_CREATE, /* Without progress in between */
+    AFTER_CREATE, /* Without a call of progress in between */
     AFTER_WHILE,
     SCENES,
 };
@@ -46,7 +47,8 @@ static void victim_main(struct team *team)
     }
 }
 
-/* Returns when the process has ended: its end of the channel is closed. */
+/* Kills the victim. Returns when its process has ended: then its end of the
+ * channel is closed. */
 static void kill_victim(struct team *team)
 {
     EXPECT(kill(team->pids[VICTIM], SIGKILL) == 0);
@@ -55,8 +57,8 @@ static void kill_victim(struct team *team)
     }
 }
 
-/* Creates the endpoints; transports that detect at once that the peer has ended
- * create none. */
+/* Creates MANY endpoints. A transport that detects at once that the peer has
+ * ended creates none. Returns the number of endpoints. */
 static unsigned connect_all(struct side *side, const void *address,
                             struct side_ep **eps)
 {
@@ -110,13 +112,13 @@ static void survivor_main(struct team *team, enum scene scene)
         EXPECT_INT(eps[i]->failures, ==, 1);
         side_close_ep(eps[i], UCP_EP_CLOSE_FLAG_FORCE);
     }
-    /* the keepalive timer stops when its next round finds no endpoint */
+    /* The keepalive timer stops when it next expires and finds no endpoint. */
     side_wait_fds(&side, fds + TIMER_FDS);
     free(address);
     side_close(&side);
 }
 
-/* Without error handling an endpoint opens no connection until its first
+/* An endpoint without error handling opens no connection until its first
  * use. */
 static void frugal_main(struct team *team)
 {

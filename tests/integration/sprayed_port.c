@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * hostile bytes: while two processes communicate, a third one connects to the
- * ports of the first and sends random bytes, partial messages, nothing, or
- * resets. Traffic continues unaffected, and afterwards no descriptors and no
- * memory are left.
+ * ports of the first and sends random bytes, partial messages or nothing, and
+ * may reset the connection. Traffic continues, and afterwards no descriptors
+ * and no memory are left.
  *
  * Member 0 is attacked, 1 is its peer, 2 the attacker. --seed N.
  */
@@ -48,7 +48,7 @@ static void reset_on_close(int fd)
     setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger));
 }
 
-/* Random bytes, some of which look like small little-endian lengths. */
+/* Returns random bytes, some of which look like small little-endian lengths. */
 static size_t make_bytes(struct random *random, char *bytes)
 {
     size_t length = random_below(random, 4) ? random_below(random, 300) :
@@ -66,7 +66,7 @@ static size_t make_bytes(struct random *random, char *bytes)
     return length;
 }
 
-/* Sends as much as the target accepts. */
+/* Sends until all is sent, or the target closes or stops reading. */
 static void push(int fd, const char *bytes, size_t length)
 {
     struct pollfd ready = {.fd = fd, .events = POLLOUT};
@@ -78,7 +78,7 @@ static void push(int fd, const char *bytes, size_t length)
             bytes += done;
             length -= done;
         } else if ((errno != EAGAIN) || (poll(&ready, 1, 20) <= 0)) {
-            return; /* closed, or no longer read */
+            return; /* the target has closed, or reads no longer */
         }
     }
 }
@@ -96,12 +96,14 @@ static void attack(struct random *random, const struct sockaddr_storage *where,
     }
     push(fd, bytes, make_bytes(random, bytes));
     closed = (struct pollfd){.fd = fd, .events = POLLIN};
-    poll(&closed, 1, LOOK_MSEC); /* usually it is closed by then */
+    /* usually the target has closed the connection by then */
+    poll(&closed, 1, LOOK_MSEC);
     if (random_below(random, 3) == 0) {
         reset_on_close(fd);
     }
     if (random_below(random, 4) == 0) {
-        /* stays open and silent, until a later connection replaces it */
+        /* The connection stays open and silent until a later one replaces
+         * it. */
         int *slot = &kept[random_below(random, KEPT_OPEN)];
         int old   = *slot;
 
@@ -139,7 +141,8 @@ static void attacker_main(struct team *team, uint64_t seed)
     team_get(team, TARGET, &word, 1);
 }
 
-/* One message of variable size in each direction. */
+/* One message of variable size in each direction; `first`: this side sends
+ * first. */
 static void talk(struct side *side, struct side_ep *ep, char *buffer,
                  uint64_t number, bool first)
 {
@@ -180,13 +183,14 @@ static void target_main(struct team *team, struct side *side,
     team_get(team, ATTACKER, &word, 1);
     printf("%llu messages there and back during the attack on %u ports\n",
            (unsigned long long)number, count);
-    /* A port under attack may have created one timer. */
+    /* Each port that was attacked may have created one timer descriptor. */
     side_wait_fds(side, fds + count);
     EXPECT_INT(usage_heap(), <=, heap + HEAP_MARGIN);
     EXPECT_INT(ep->failures, ==, 0);
     team_put(team, ATTACKER, &word, 1);
     word = 0;
-    side_send_wait(ep, &word, 0, WORD + 1); /* end of the test */
+    /* tells the peer that the test is over */
+    side_send_wait(ep, &word, 0, WORD + 1);
     team_get_progressing(team, PEER, &word, 1, side_progress, side);
 }
 

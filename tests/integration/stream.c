@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stream: data arrives complete and in order between two processes, for any
- * division by sender and receiver: every size up to 8 MiB; random fragments of
- * every datatype, in both directions on several endpoints at once; and by
- * polling. --short: fewer sizes.
+ * stream: data arrives complete and in order between two processes, however
+ * sender and receiver divide it: every size up to 8 MiB; random parts of every
+ * datatype, in both directions on several endpoints at once; and with
+ * ucp_stream_worker_poll(). --short: fewer sizes.
  */
 #include "common/data.h"
 #include "common/side.h"
@@ -14,13 +14,13 @@
 
 enum {
     FLOWS   = 4,
-    WINDOW  = 4,  /* Operations of a flow in flight */
-    PIECES  = 12, /* Entries of an IOV */
+    WINDOW  = 4,  /* Operations in flight in each direction of a flow */
+    PIECES  = 12, /* Entries of an IOV list */
     LARGEST = 8 << 20,
-    POLLED  = 2000, /* Messages that polling must find */
+    POLLED  = 2000, /* Numbers that each side sends in the polling test */
 };
 
-/* The layout of an operation's buffer. */
+/* How the buffer of an operation is described to UCP. */
 enum kind { BYTES, EIGHTS, IOV, GENERIC, KINDS };
 
 struct generic {
@@ -38,15 +38,16 @@ struct piece {
     struct generic generic;
 };
 
-/* One endpoint, both directions. */
+/* An endpoint with data in both directions, and its operations. */
 struct flow {
     struct side *side;
     struct side_ep *ep;
     struct random random;
-    size_t total; /* Bytes in each direction */
+    size_t total; /* Bytes to send and to receive */
     size_t sent, received;
     struct piece out[WINDOW], in[WINDOW];
-    unsigned first_in, num_in; /* `in` is a ring */
+    /* `in` is a ring: index of the oldest receive, and their number */
+    unsigned first_in, num_in;
 };
 
 static ucp_datatype_t generic_datatype;
@@ -99,7 +100,8 @@ static size_t packed_size(void *state)
 static size_t pack(void *state, size_t offset, void *dest, size_t max)
 {
     struct generic *generic = state;
-    size_t length           = max - max / 3; /* less than requested */
+    /* less than requested: the library must call again */
+    size_t length           = max - max / 3;
 
     if (length > generic->length - offset) {
         length = generic->length - offset;
@@ -152,7 +154,8 @@ static void cut_iov(struct piece *piece, struct random *random)
     }
 }
 
-/* Returns the buffer and count for the fragment's datatype. */
+/* Returns the buffer, the count and the datatype that describe the operation's
+ * data to UCP. */
 static void *describe(struct piece *piece, struct random *random,
                       size_t *count_p, ucp_datatype_t *datatype_p)
 {
@@ -306,7 +309,8 @@ static void start_recv(struct side_ep *ep, struct piece *piece, bool wait_all,
     }
 }
 
-/* Returns the number of bytes that no posted receive can take. */
+/* Returns the number of bytes that are still to come and for which no receive
+ * is posted. */
 static size_t unclaimed(const struct flow *flow)
 {
     size_t left = flow->total - flow->received;
@@ -333,7 +337,8 @@ static void take_data(struct flow *flow)
     }
 }
 
-/* Posts a receive that will certainly complete. */
+/* Posts a receive that certainly completes: it is not longer than the data that
+ * is still to come. */
 static void post_one(struct flow *flow)
 {
     struct piece *piece = &flow->in[(flow->first_in + flow->num_in) % WINDOW];
@@ -476,8 +481,8 @@ static void receive_size(struct talk *talk, size_t size, size_t place)
     end_piece(&piece);
 }
 
-/* One size in each direction, with the receive posted before and after the
- * send. */
+/* Transfers one size in each direction, with the receive posted before the data
+ * arrives and after. */
 static size_t exchange_size(struct talk *talk, size_t size, size_t place)
 {
     int early, sender;
@@ -512,14 +517,14 @@ static void every_size(struct talk *talk)
     agree(talk);
 }
 
-/* Both sides send numbers over random endpoints; polling finds the endpoints
- * with data. */
+/* Both sides send numbers over random endpoints. ucp_stream_worker_poll()
+ * returns the endpoints with data. */
 static void by_polling(struct talk *talk)
 {
     struct random random      = {.state = talk->seed + talk->team->rank};
     ucp_request_param_t none  = {.op_attr_mask = 0};
     double deadline           = test_now() + test_seconds(30);
-    uint64_t counts[FLOWS][2] = {{0}}; /* Sent, received */
+    uint64_t counts[FLOWS][2] = {{0}}; /* By endpoint: numbers sent, received */
     unsigned sent = 0, received = 0;
     ucp_stream_poll_ep_t polls[2];
     ucs_status_ptr_t ret;
@@ -582,7 +587,7 @@ static void member(struct team *team, void *arg)
     for (i = 0; i < FLOWS; ++i) {
         talk->eps[i] = side_connect(&talk->side, address);
         if ((i == 0) && (team->rank == 0)) {
-            /* the peer's other endpoints are created later */
+            /* the peer creates its other endpoints later */
             agree(talk);
         }
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stream: a connection that ends within a stream. Data sent before a normal
- * close arrives, and then the close is reported; after a forced close or the
- * death of the peer, outstanding operations end within a time limit.
+ * stream: a connection ends while stream data is in transfer. Data sent before
+ * a normal close arrives, and then the close is reported. After a forced close
+ * or the death of the peer, outstanding operations end within a time limit.
  */
 #include "common/data.h"
 #include "common/side.h"
@@ -64,7 +64,8 @@ static void post(struct side_ep *ep, struct side_op *op, void *buffer,
     }
 }
 
-/* The closing side: sends large data, and does not wait for its completion. */
+/* The closing side: sends large data, and closes or dies without waiting for
+ * its completion. */
 static void leave(struct team *team, struct side *side, struct side_ep *ep,
                   enum way way)
 {
@@ -87,7 +88,8 @@ static void leave(struct team *team, struct side *side, struct side_ep *ep,
             op.status = UCS_PTR_STATUS(ret);
         }
     } else {
-        /* sent after the peer's stream was opened, which has arrived then */
+        /* The peer sends this message after it has opened the stream: so the
+         * opening has arrived, too. */
         side_recv(side, &op, bytes, 1, TAG, ~0ul);
         side_finish(side, &op, 10, "a message behind the opening");
         EXPECT_OK(op.status);
@@ -105,7 +107,7 @@ static void leave(struct team *team, struct side *side, struct side_ep *ep,
 }
 
 /* The remaining side: one receive for all data, and some for data that never
- * arrives. */
+ * arrives. They end, and so do later receives. */
 static void stay(struct side *side, struct side_ep *ep, enum way way)
 {
     struct side_op whole, behind, never[POSTED];
@@ -135,7 +137,7 @@ static void stay(struct side *side, struct side_ep *ep, enum way way)
         EXPECT(never[i].status != UCS_OK);
     }
 
-    /* data that has arrived can still be received; then the end is reported */
+    /* Data that has arrived can still be received. Then the receives fail. */
     length = 0;
     while (length < SIZE) {
         post(ep, &whole, bytes + length, SIZE - length, 0);
@@ -153,8 +155,9 @@ static void stay(struct side *side, struct side_ep *ep, enum way way)
     free(bytes);
 }
 
-/* The lanes of the endpoint are connected once a message has arrived, so that
- * the data of a peer that is killed soon goes over them. */
+/* Waits until the lanes of the endpoint are connected, which a message shows
+ * when it arrives. So the data of a peer that is killed soon is sent over
+ * them. */
 static void establish(struct team *team, struct side *side, struct side_ep *ep)
 {
     char data = 1;
@@ -179,8 +182,8 @@ static void member(struct team *team, void *arg)
 
     side_open(&side, UCP_FEATURE_STREAM | UCP_FEATURE_TAG);
     ep = side_meet(&side, team, 1 - team->rank);
-    /* a second endpoint: the close is reported over it if the send queue of the
-     * first one is full */
+    /* a second endpoint to the peer: the library reports the close over it if
+     * the send queue of the first one is full */
     EXPECT(side_meet(&side, team, 1 - team->rank) != NULL);
     establish(team, &side, ep);
     if (team->rank == 1) {
@@ -190,8 +193,8 @@ static void member(struct team *team, void *arg)
     } else {
         stay(&side, ep, way);
         if (way != KILLED) {
-            /* destroying the worker while the peer still flushes is not tested
-             * here */
+            /* this process still calls progress until the peer's flush is
+             * complete */
             team_get_progressing(team, 1, &word, 1, side_progress, &side);
             team_put(team, 1, &word, 1);
         }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stream: the pairing of the two ends of a stream does not depend on the order
- * in which endpoints are created: one of them is the reply endpoint of an
- * active message or, with --sockaddr, they are connected by a listener.
+ * stream: which two endpoints are the ends of a stream does not depend on the
+ * order in which they are created: one is the reply endpoint of an active
+ * message or, with --sockaddr, a listener connects them.
  */
 #include "common/data.h"
 #include "common/side.h"
@@ -18,7 +18,7 @@ struct meeting {
     bool sockaddr;
     struct side side;
     struct team *team;
-    ucp_ep_h ep; /* This member's end */
+    ucp_ep_h ep; /* This member's end of the stream */
     ucp_conn_request_h request;
     unsigned failures;
 };
@@ -84,7 +84,8 @@ static void close_it(struct meeting *meeting, unsigned flags)
         wait_for(meeting, ucp_ep_close_nbx(meeting->ep, &param), "close"));
 }
 
-/* Receives until the end of the stream; no data arrives before it. */
+/* Receives until the stream ends: the peer closes, and no data arrives before
+ * that. */
 static void expect_end(struct meeting *meeting)
 {
     ucp_request_param_t none = {.op_attr_mask = 0};
@@ -157,7 +158,7 @@ static void serve(struct meeting *meeting)
     params_ep.field_mask |= UCP_EP_PARAM_FIELD_CONN_REQUEST;
     params_ep.conn_request = meeting->request;
     EXPECT_OK(ucp_ep_create(meeting->side.worker, &params_ep, &meeting->ep));
-    /* the client has sent before it was accepted; now both sides send */
+    /* The client sent its data before it was accepted. Now both sides send. */
     send_bytes(meeting, 2);
     receive_bytes(meeting, 1);
     expect_end(meeting);
@@ -236,7 +237,8 @@ static void ask(struct meeting *meeting)
 
     free(address);
     meeting->ep = ep->ep;
-    send_bytes(meeting, 1); /* no endpoint exists yet that could receive it */
+    /* the peer has no endpoint yet that could receive the data */
+    send_bytes(meeting, 1);
     EXPECT_OK(wait_for(meeting,
                        ucp_am_send_nbx(ep->ep, AM_ID, NULL, 0, "?", 1, &param),
                        "message"));

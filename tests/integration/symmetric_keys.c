@@ -2,8 +2,8 @@
 /*
  * Memory that every process maps at the same address with
  * UCP_MEM_MAP_SYMMETRIC_RKEY: the keys of all peers compare equal, and one of
- * them can be used with every peer. The key of a new mapping of the same memory
- * differs from that of the old one.
+ * them can be used with every peer. When memory is mapped again, its new key
+ * differs from the old one.
  */
 #include "common/data.h"
 #include "common/side.h"
@@ -17,8 +17,9 @@ enum { MEMBERS = 4, PART = 256 * 1024, LENGTH = MEMBERS * PART, KEY_MAX = 512 };
 static const uint64_t features         = UCP_FEATURE_RMA | UCP_FEATURE_AMO64;
 static const ucp_request_param_t plain = {0};
 
-/* Mapped before the processes are forked: at the same address in all. Each
- * member writes its part, the first word of which is for atomics. */
+/* Mapped before the processes are forked: at the same address in all of them.
+ * Each member writes to its part of all peers' memory; the first word of a part
+ * is for atomics. */
 static char *memory;
 
 struct packed {
@@ -29,7 +30,7 @@ struct packed {
 struct member {
     struct team *team;
     struct side side;
-    struct side_ep *eps[MEMBERS]; /* By rank; NULL for the own */
+    struct side_ep *eps[MEMBERS]; /* By rank; NULL for the own rank */
     ucp_mem_h memh;
 };
 
@@ -123,7 +124,7 @@ static ucs_status_t add(struct member *self, int rank, uint64_t value,
     return (status == UCS_OK) ? side_flush(self->eps[rank]) : status;
 }
 
-/* Ranks of the peers, starting after the own. */
+/* Returns the rank of the i-th peer, counted from the own rank. */
 static int peer(struct member *self, int i)
 {
     return (self->team->rank + i) % MEMBERS;
@@ -168,7 +169,8 @@ static void verify_own(struct member *self)
     free(data);
 }
 
-/* Without the key of a peer nothing is sent to it. */
+/* Before the key of a peer is unpacked, operations to that peer are rejected,
+ * even with the equal key of another peer. */
 static void check_missing(struct member *self, int rank, ucp_rkey_h rkey)
 {
     uint64_t word = 0;
@@ -181,7 +183,7 @@ static void check_missing(struct member *self, int rank, ucp_rkey_h rkey)
                   UCS_ERR_INVALID_PARAM);
 }
 
-/* Unpacks the keys of all peers, which are equal; keeps one. */
+/* Unpacks the keys of all peers, which compare equal, and keeps one of them. */
 static ucp_rkey_h keep_one(struct member *self)
 {
     ucp_rkey_h kept, rkey;
@@ -201,7 +203,7 @@ static ucp_rkey_h keep_one(struct member *self)
     return kept;
 }
 
-/* Without the flag, keys of different peers differ. */
+/* Without UCP_MEM_MAP_SYMMETRIC_RKEY, keys of different peers differ. */
 static void check_ordinary(struct member *self, ucp_rkey_h symmetric)
 {
     ucp_mem_h memh = map(&self->side, 0);
@@ -227,7 +229,7 @@ static void check_ordinary(struct member *self, ucp_rkey_h symmetric)
     EXPECT_OK(ucp_mem_unmap(self->side.context, memh));
 }
 
-/* Rank 0 maps its memory again. */
+/* Rank 0 maps its memory again: the others must use its new key. */
 static void check_again(struct member *self, ucp_rkey_h old)
 {
     ucp_rkey_h fresh;

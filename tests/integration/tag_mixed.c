@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * tag: 100 000 messages of mixed sizes, sent in random order and received in
- * another order by exact tags, wildcard masks and probes. Each arrives once and
- * complete, and messages of one mask arrive in the order of sending.
+ * another order by exact tags, masks and probes. Each arrives once and
+ * complete, and messages that one mask matches arrive in the order of sending.
  *
- * A tag contains the class in its top byte and the message's number below.
- * Classes 0 to 3 are received by exact tag, 4 to 6 by a mask on the class, and
- * 7 with a probe for any tag at the end. Options: --seed N, --messages N.
+ * A tag contains the message's class in its top byte and the message's number
+ * below. Classes 0 to 3 are received by exact tag, 4 to 6 by a mask that
+ * matches the whole class, and 7 at the end, by a probe for any tag. Options:
+ * --seed N, --messages N.
  */
 #include "common/data.h"
 #include "common/side.h"
@@ -30,7 +31,7 @@ static const ucp_tag_t CLASS_MASK = (ucp_tag_t)0xff << 56;
 struct message {
     ucp_tag_t tag;
     uint32_t size;
-    uint32_t place; /* Position in the sending order of its batch */
+    uint32_t place; /* Index in the order in which the batch is sent */
     char *buffer;
     struct side_op op;
 };
@@ -39,8 +40,8 @@ struct traffic {
     struct team *team;
     struct side side;
     struct side_ep *ep;
-    struct random random; /* The same sequence in both members */
-    uint64_t first;       /* number of the batch's first message */
+    struct random random; /* The same state in both members */
+    uint64_t first;       /* Number of the first message of the batch */
     uint32_t count;
     bool late; /* Receives are posted after the sends */
     uint32_t send_order[BATCH];
@@ -104,7 +105,7 @@ static void send_batch(struct traffic *traffic)
     uint32_t i;
 
     if (!traffic->late) {
-        agree(traffic); /* the receives are posted */
+        agree(traffic); /* the receiver has posted its receives */
     }
     for (i = 0; i < traffic->count; ++i) {
         message = &traffic->messages[traffic->send_order[i]];
@@ -113,15 +114,15 @@ static void send_batch(struct traffic *traffic)
                   message->tag);
     }
     if (traffic->late) {
-        agree(traffic); /* the sends are started */
+        agree(traffic); /* all sends are started */
     }
     for (i = 0; i < traffic->count; ++i) {
         side_complete(&traffic->side, &traffic->messages[i].op, "send");
     }
 }
 
-/* A receive by mask matches any message of its class: buffers for the largest
- * one. */
+/* Assigns buffers. A receive by mask may get any message of its class: its
+ * buffer has the size of the largest one. */
 static void make_room(struct traffic *traffic)
 {
     uint32_t largest[CLASSES] = {0};
@@ -181,7 +182,7 @@ static void post_batch(struct traffic *traffic)
     }
 }
 
-/* Returns the message with this tag, which must be in this batch. */
+/* Returns the message with this tag, which must be in the current batch. */
 static struct message *find(struct traffic *traffic, ucp_tag_t tag)
 {
     uint64_t index = (tag & ~CLASS_MASK) - traffic->first;
@@ -202,8 +203,8 @@ static void check_content(struct traffic *traffic, const void *buffer,
     data_verify(buffer, info->length, info->sender_tag);
 }
 
-/* Receives by one mask were posted in recv_order: the n-th of them receives the
- * n-th message of the class that was sent. */
+/* The receives of a class by mask were posted in recv_order: the n-th of them
+ * must get the n-th message of the class in the order of sending. */
 static void check_posted(struct traffic *traffic)
 {
     int64_t last_place[CLASSES];
@@ -283,14 +284,14 @@ static void receive_batch(struct traffic *traffic)
 
 static void member(struct team *team, void *arg)
 {
-    const uint64_t *options = arg; /* Seed, number of messages */
+    const uint64_t *options = arg; /* seed, number of messages */
     struct traffic *traffic = calloc(1, sizeof(*traffic));
     uint64_t left;
 
     EXPECT(traffic != NULL);
     traffic->team   = team;
     traffic->random = (struct random){.state = options[0]};
-    /* A wildcard receive needs the size of the largest message of its class. */
+    /* enough for a batch in which every class has a message of MAX_SIZE */
     traffic->arena  = malloc((size_t)BATCH * MAX_SIZE);
     EXPECT(traffic->arena != NULL);
     side_open(&traffic->side, UCP_FEATURE_TAG);

@@ -56,7 +56,7 @@ static void send_one(struct exchange *exchange, size_t length, bool expected)
 
     data_fill(exchange->buffer, length, exchange->message);
     if (expected) {
-        agree(exchange); /* the receive is posted */
+        agree(exchange); /* the receiver has posted its receive */
     }
     side_send(exchange->ep, &op, exchange->buffer, length, exchange->message);
     side_complete(&exchange->side, &op, "send");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * wakeup: a worker that sleeps, on its descriptor or in ucp_worker_wait(),
- * wakes for every message, never loses one that arrives between arming and
- * sleeping, is woken by ucp_worker_signal(), and uses no processor time while
+ * wakes for every message, also for one that arrives between arming and
+ * sleeping. ucp_worker_signal() wakes it, and it uses no processor time while
  * idle.
  */
 #include "common/data.h"
@@ -19,10 +19,10 @@ enum {
     LARGE     = 300 * 1024,
     IDLE_MSEC = 200, /* Length of an idle period */
     PERIODS   = 5,   /* Number of idle periods */
-    /* Maximum number of further periods, if each of the first used too much
-     * processor time */
+    /* Maximum number of further idle periods. They run only if each of the
+     * first ones used too much processor time. */
     MORE      = 45,
-    /* Maximum number of events without a cause, in all periods */
+    /* Maximum number of events without a cause, in all idle periods */
     SPURIOUS  = 20,
 };
 
@@ -39,8 +39,8 @@ struct talk {
 
 typedef void (*sleeper_t)(struct talk *talk, const struct side_op *op);
 
-/* Sleeps until the worker has events, unless `op` is complete by then; fails
- * the test after the time limit. */
+/* Sleeps once on the worker's descriptor, unless `op` is complete or the worker
+ * has events. Fails the test if nothing wakes it within the time limit. */
 static void sleep_by_fd(struct talk *talk, const struct side_op *op)
 {
     struct pollfd fd = {.fd = talk->fd, .events = POLLIN};
@@ -97,7 +97,8 @@ static void send_asleep(struct talk *talk, ucp_tag_t tag, size_t size,
     EXPECT_OK(op.status);
 }
 
-/* The pauses place messages before, between and after arming and sleeping. */
+/* A random pause before a send: the message then arrives before, between or
+ * after the peer's arming and sleeping. */
 static void pause_a_little(struct talk *talk)
 {
     struct timespec pause = {
@@ -115,7 +116,7 @@ static size_t size_of(int message)
                                   (size_t)message * 5;
 }
 
-/* Ping-pong: each side sleeps until the other's message has arrived. */
+/* Each side sleeps until the other's message has arrived, then sends one. */
 static void no_event_is_lost(struct talk *talk, ucp_tag_t base,
                              sleeper_t fall_asleep)
 {
@@ -155,8 +156,8 @@ static void signal_wakes(struct talk *talk)
     team_barrier(talk->team, side_progress, &talk->side);
 }
 
-/* Runs like an idle program until the end of the period. Returns the number of
- * events: progress, UCS_ERR_BUSY from arming, or a wake-up. */
+/* Sleeps until the end of the period like an idle program. Returns the number
+ * of events: progress with work, UCS_ERR_BUSY from arming, or a wake-up. */
 static unsigned idle_spell(struct talk *talk)
 {
     struct pollfd fd = {.fd = talk->fd, .events = POLLIN};
@@ -180,7 +181,7 @@ static unsigned idle_spell(struct talk *talk)
     return turns;
 }
 
-/* Connected and idle: there is a period without processor time, and there are
+/* Connected and idle: at least one period uses no processor time, and there are
  * few events. A busy thread of this process would use processor time in every
  * period; other processes on the core affect only some periods. */
 static void idle_costs_nothing(struct talk *talk)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ep, the first moments of an endpoint: both sides connect at once and many
- * times, one side connects alone, one closes in any form before or after the
- * connection is established, one is killed at that time. Sent messages arrive
- * once and in order, operations that cannot complete end with an error within a
- * time limit, and no resources are left. With transports that have a handshake,
- * this happens during the handshake.
+ * times; one side connects alone; one closes in any form before or after the
+ * connection is established; one is killed during that time. Sent messages
+ * arrive once and in order, operations that cannot complete end with an error
+ * within a time limit, and no resources are left. With transports that need a
+ * handshake, all of this happens during the handshake.
  *
  * Member 0 connects, member 1 is its peer, the others are killed.
  */
@@ -21,9 +21,9 @@
 enum {
     FIRST_VICTIM = 2,
     VICTIMS      = TEAM_MAX - FIRST_VICTIM,
-    PAIRS        = 16, /* Endpoints in each direction at the same time */
-    BURST        = 40, /* Messages of each endpoint */
-    ROUNDS       = 60, /* Endpoints that close early */
+    PAIRS        = 16, /* Endpoints of each side at the same time */
+    BURST        = 40, /* Messages on each endpoint */
+    ROUNDS       = 60, /* Number of endpoints that close early */
     LARGE        = 300000,
 };
 
@@ -48,7 +48,8 @@ static void meet(struct team *team, struct side *side, int other)
 
 /* ------------------------------------------- both sides at the same time -- */
 
-/* Messages of one endpoint have its number as tag and an increasing value. */
+/* Both sides create many endpoints to each other and send. The messages of an
+ * endpoint have its number as tag and an increasing value. */
 static void crossed(struct team *team, struct side *side, int other)
 {
     struct side_op sends[PAIRS][BURST];
@@ -77,7 +78,7 @@ static void crossed(struct team *team, struct side *side, int other)
         }
         EXPECT_OK(side_flush(eps[i]));
     }
-    /* a late message of an endpoint may still be on its way to the peer */
+    /* the peer may not have received the last messages yet */
     meet(team, side, other);
     for (i = 0; i < PAIRS; ++i) {
         EXPECT_INT(eps[i]->failures, ==, 0);
@@ -89,7 +90,8 @@ static void crossed(struct team *team, struct side *side, int other)
 
 /* ----------------------------------------------------------------- alone -- */
 
-/* The peer has created no endpoint; the library replies to the sends. */
+/* Only this side has an endpoint; the library of the peer replies without
+ * one. */
 static void alone_active(struct team *team, struct side *side)
 {
     char *buffer       = malloc(LARGE);
@@ -119,14 +121,14 @@ static void alone_passive(struct team *team, struct side *side)
     data_verify(buffer, LARGE, 5);
     EXPECT_INT(side_recv_wait(side, buffer, LARGE, 2, ALL), ==, 100);
     free(buffer);
-    /* the acknowledgement for the sender may not have been sent yet */
+    /* the acknowledgements for the sender may not have been sent yet */
     meet(team, side, 0);
 }
 
 /* ----------------------------------------------------------- early close -- */
 
-/* Closes after 0, 1, 2, ... rounds of progress, with and without messages.
- * Messages sent before a close with flush must arrive. */
+/* Closes after some rounds of progress (0, 1, 2 and so on), with and without
+ * messages. Messages sent before a close with flush must arrive. */
 static uint64_t close_early(struct side *side, const void *address, int round)
 {
     struct side_ep *ep = side_connect(side, address);
@@ -165,7 +167,7 @@ static void early_active(struct team *team, struct side *side)
     meet(team, side, 1);
 }
 
-/* Each endpoint's messages arrive once and in order. Messages of one endpoint
+/* The messages of each endpoint arrive once and in order. Those of one endpoint
  * may arrive before those of another that was closed earlier. */
 static void early_passive(struct team *team, struct side *side)
 {
@@ -186,8 +188,8 @@ static void early_passive(struct team *team, struct side *side)
 
 /* ---------------------------------------------------------------- killed -- */
 
-/* Ends after 0, 1, 2, ... rounds of progress, counted from the start of the
- * survivor's connection. */
+/* Kills itself after 0, 40, 80 and so on rounds of progress, counted from the
+ * moment at which the survivor starts to connect. */
 static void victim_main(struct team *team)
 {
     struct side side;
@@ -211,7 +213,7 @@ static void kill_early(struct team *team, struct side *side, int rank)
     ep = side_try_connect(side, address);
     free(address);
     if (ep == NULL) {
-        return; /* the peer ended first */
+        return; /* the peer had ended before */
     }
     side_send(ep, &op, &word, sizeof(word), 9);
     side_wait_failure(ep, 10);
@@ -235,7 +237,8 @@ static void member(struct team *team, void *arg)
     }
 
     side_open(&side, UCP_FEATURE_TAG);
-    /* connections that exist as long as the worker are open by then */
+    /* so that connections that stay open as long as the worker exist before
+     * descriptors are counted */
     if (team->rank == 0) {
         alone_active(team, &side);
         crossed(team, &side, 1);

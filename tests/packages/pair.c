@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two workers of one process that send each other a tagged message for each
- * line on standard input, then print "exchanged". A test can change the
- * installed packages between two messages. Status 1: an operation failed. */
+/* Two workers of one process send each other a tagged message for each line on
+ * standard input, then print "exchanged". Between two messages a test can
+ * change the installed packages. Exit status 1: an operation failed. */
 #include <ucp/api/ucp.h>
 
 #include <stdio.h>
@@ -72,7 +72,7 @@ static void open_sides(ucp_context_h context, struct side *sides)
     }
 }
 
-/* One message from each side to the other one. */
+/* Sends one message from each worker to the other one. */
 static void exchange(struct side *sides, int number)
 {
     ucp_request_param_t param = {0};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* An MPI program: the ranks exchange a message with their neighbours, then rank
- * 0 prints "runtime" if libucp-core is loaded, else "distribution". */
+ * 0 prints "runtime" if libucp-core (this project's library) is loaded, else
+ * "distribution". */
 #include <mpi.h>
 
 #include <stdio.h>

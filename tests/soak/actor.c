@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A thread of the test: its operations, and waiting. The other files implement
- * the operations. */
+/* An actor: a thread of the test, its operations, and waiting. Other files
+ * implement the classes of operations. */
 #include "soak.h"
 
 #include <poll.h>
@@ -10,13 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { IDLE_MAX = 300, NAP = 10 /* ms */ };
+enum { IDLE_MAX = 300, NAP = 10 /* milliseconds */ };
 
-static const double LATE = 40; /* s */
+static const double LATE = 40; /* seconds */
 
 /* --- drawing ------------------------------------------------------------- */
 
-/* Log-uniform lengths, often around a power of two. */
+/* Returns a random length from 0 to `max`, on a logarithmic scale, often close
+ * to a power of two. */
 size_t draw_length(struct random *random, size_t max)
 {
     unsigned shifts = 64 - (unsigned)__builtin_clzll(max | 1);
@@ -38,7 +39,7 @@ enum layout draw_layout(struct random *random)
                (enum layout)random_below(random, NUM_LAYOUTS);
 }
 
-/* Includes this process. */
+/* Returns a random peer, which may be this process. */
 struct peer *draw_peer(struct actor *actor)
 {
     struct soak *soak = actor->soak;
@@ -47,7 +48,8 @@ struct peer *draw_peer(struct actor *actor)
                                      (uint64_t)soak->team->size)];
 }
 
-/* Names: class 4 bits, the sender's rank 4, the number. */
+/* A name has the class in its upper 4 bits, the sender's rank in the next 4,
+ * and the number in the others. */
 uint64_t name_of(const struct peer *to, enum class class, uint64_t number)
 {
     return ((uint64_t) class << 60) | ((uint64_t)to->soak->team->rank << 56) |
@@ -184,8 +186,10 @@ static void set_callback(struct op *op, enum op_kind kind,
     }
 }
 
-/* Streams and active messages return their length by callback only, or at once.
- * A request that another thread's callback frees cannot be cancelled. */
+/* Returns a random form that is possible. Stream receives and active message
+ * receives return their length only to a callback or at once. If there are
+ * several threads, a tagged receive must not be freed by its callback, because
+ * that may run in another thread while this one cancels the request. */
 static enum op_form draw_form(struct actor *actor, enum op_kind kind)
 {
     enum op_form form = (enum op_form)random_below(&actor->random, NUM_FORMS);
@@ -260,7 +264,8 @@ void op_started(struct actor *actor, struct op *op, ucs_status_ptr_t result)
              ucs_status_string(UCS_PTR_STATUS(result)));
     }
     if (!UCS_PTR_IS_PTR(result)) {
-        EXPECT(!atomic_load(&op->done)); /* its callback does not run */
+        /* the operation is complete: its callback is not called */
+        EXPECT(!atomic_load(&op->done));
         op->status = UCS_PTR_STATUS(result);
         atomic_store(&op->done, true);
     } else {
@@ -274,7 +279,7 @@ void op_started(struct actor *actor, struct op *op, ucs_status_ptr_t result)
     }
 }
 
-/* The status of a request that has no callback. */
+/* Checks the status of a request that has no callback. */
 static void poll_request(struct op *op)
 {
     ucs_status_t status;
@@ -301,8 +306,8 @@ static void end_op(struct actor *actor, struct op *op)
     op_free(op);
 }
 
-/* Callbacks may start new operations, which are added at the head of the
- * list. */
+/* First removes all complete operations from the list, then ends them: their
+ * functions may start new operations, which are added at its head. */
 void actor_end_ops(struct actor *actor)
 {
     struct op **link = &actor->ops, *op, *over = NULL;
@@ -333,8 +338,8 @@ void op_cancel(struct actor *actor, struct op *op)
 
 /* --- waiting ------------------------------------------------------------- */
 
-/* Sleeps until an event. A lost event only makes this test slow; the
- * integration tests check for it. */
+/* Sleeps until an event, at most NAP milliseconds. So a lost wake-up only makes
+ * this test slow; the integration tests check for it. */
 static void nap(struct actor *actor)
 {
     struct pollfd event = {.events = POLLIN};
@@ -355,7 +360,8 @@ void actor_step(struct actor *actor)
     } else if (actor->soak->sleeps && (++actor->idle > IDLE_MAX)) {
         nap(actor);
     } else {
-        sched_yield(); /* more threads than cores */
+        /* lets others run: there may be more threads than cores */
+        sched_yield();
     }
     tag_serve(actor);
     am_serve(actor);
@@ -374,7 +380,8 @@ void op_wait(struct actor *actor, struct op *op)
             break;
         }
         actor_late(actor, deadline, op->what);
-        /* only this thread ends it; it is removed from the list meanwhile */
+        /* Removes `op` from the list during the step, so that only this
+         * function ends it. */
         for (link = &actor->ops; *link != op; link = &(*link)->next) {
         }
         *link = op->next;

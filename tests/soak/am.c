@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Active messages of the soak test, by four handlers: data is checked in the
- * handler, kept and released, or received into memory of any layout; answers
- * use the reply endpoint. Handlers run in any thread and have no actor. */
+/* Active messages of the soak test, with four handlers. Data is checked in the
+ * handler, kept and released later, or received into memory of any layout;
+ * replies use the reply endpoint. A handler runs in any thread of the process
+ * and has no actor. */
 #include "soak.h"
 
 #include <stdlib.h>
@@ -18,7 +19,7 @@ enum {
     MORE_HEADER = 150,
 };
 
-/* Begins each header; a pattern follows. */
+/* The first bytes of each header; a pattern follows. */
 struct header {
     uint64_t name;
     uint32_t length;
@@ -26,13 +27,14 @@ struct header {
     uint16_t answer;
 };
 
-/* Data that a handler kept. */
+/* Data that a handler has kept, for am_serve() */
 struct kept {
     struct kept *next;
     uint64_t name;
     size_t length;
-    void *data; /* the library's */
-    bool fetch; /* a descriptor, or data to be unpacked */
+    void *data; /* Data of the library, or a rendezvous descriptor */
+    /* Receive it with ucp_am_recv_data_nbx(), otherwise read and release it */
+    bool fetch;
 };
 
 static uint64_t content(const struct header *header)
@@ -119,7 +121,8 @@ static void answer_sent(void *request, ucs_status_t status, void *arg)
     ucp_request_free(request);
 }
 
-/* The header is invalid after this returns. */
+/* Replies to a message. `name` is invalid when the handler returns, so that the
+ * library must copy it (COPY_HEADER). */
 static void answer(ucp_ep_h ep, uint64_t name)
 {
     ucp_request_param_t param = {
@@ -150,7 +153,7 @@ static ucs_status_t on_answer(void *arg, const void *header,
     EXPECT_INT(length, ==, 0);
     memcpy(&name, header, sizeof(name));
     EXPECT_INT(name >> 60, ==, AM);
-    /* it has the name of the answered message, which this process has sent */
+    /* `name` is that of the message which this process has sent */
     EXPECT_INT(rank_of_name(name), ==, soak->team->rank);
     atomic_fetch_add(&soak->answered, 1);
     return UCS_OK;

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Atomic operations of the soak test. All add to two words of each loan, whose
- * sums are compared at the end; each thread does all other operations on words
- * of its own and checks their results. */
+/* Atomic operations of the soak test. All threads add to two words of each
+ * loan, and the sums are compared at the end of a round. For all other
+ * operations each thread has words of its own, so that it can check the
+ * results. */
 #include "soak.h"
 
 #include <string.h>
 
-enum { WORD32 = 8 /* offset of the 32-bit word after the 64-bit word */ };
+enum {
+    WORD32 = 8 /* bytes after the 64-bit word */
+};
 
 static void added(struct actor *actor, struct op *op)
 {
@@ -17,8 +20,9 @@ static void added(struct actor *actor, struct op *op)
     }
 }
 
-/* Adds with a random size to a random target. Sums are counted in 64 bits for
- * both words; that of the 32-bit word is compared modulo 2^32. */
+/* Adds a random number to the 64-bit or the 32-bit word of a random loan. Both
+ * sums are counted in 64 bits; amo_check() compares that of the 32-bit word
+ * modulo 2^32. */
 void amo_add(struct actor *actor)
 {
     struct op *op = op_new(actor, "atomic add", added);
@@ -85,7 +89,8 @@ static uint64_t result_of(ucp_atomic_op_t opcode, uint64_t old,
     }
 }
 
-/* Any operation on this thread's own word. */
+/* Performs any fetching operation on this thread's own word and checks its
+ * result. */
 void amo_fetch(struct actor *actor)
 {
     struct random *random  = &actor->random;
@@ -102,7 +107,7 @@ void amo_fetch(struct actor *actor)
     word     = rma_word(actor, op->peer->rank, loan, small);
     operand  = random_next(random) & mask;
     if ((opcode == UCP_ATOMIC_OP_CSWAP) && random_below(random, 2)) {
-        operand = *word; /* it matches */
+        operand = *word; /* the comparison succeeds */
     }
     reply = random_next(random) & mask;
     atomic_fetch_add(&actor->soak->done[DONE_ATOMICS], 1);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The soak test: processes that do random operations of every class with each
- * other, in rounds, and account for all of them after each round. Between
- * rounds they close and reopen endpoints, workers or everything.
+ * The soak test: processes exchange random operations of every class, in
+ * rounds. After each round they check that all messages have arrived and all
+ * sums are right. Between rounds they close and reopen endpoints, workers or
+ * everything.
  *
  * Options: --minutes N or --seconds N, --threads N, --members N, --seed N;
  * --awake: never sleep, for transports without wake-up.
@@ -16,13 +17,13 @@
 
 enum {
     MEMBERS    = 4,
-    OPERATIONS = 400, /* per thread and round */
-    MAX_OPS    = 32,  /* maximum outstanding */
+    OPERATIONS = 400, /* Per thread and round */
+    MAX_OPS    = 32,  /* Most outstanding operations of a thread */
     MAX_BYTES  = 8 << 20,
-    REPORTS    = 10, /* per run */
+    REPORTS    = 10, /* Per run */
 };
 
-static const double ROUND_LIMIT = 2; /* s */
+static const double ROUND_LIMIT = 2; /* seconds */
 
 struct options {
     uint64_t seed;
@@ -33,7 +34,7 @@ struct options {
 
 /* --- a round ------------------------------------------------------------- */
 
-/* Weights of the operations. */
+/* The operations; one with a larger weight is started more often. */
 static const struct {
     void (*start)(struct actor *actor);
     unsigned weight;
@@ -60,7 +61,8 @@ static void do_something(struct actor *actor)
     }
 }
 
-/* Starts operations, and completes those of this thread. */
+/* Starts the operations of a round, and waits until those of this thread are
+ * complete. */
 static void work(struct actor *actor)
 {
     double end = test_now() + ROUND_LIMIT, deadline;
@@ -98,7 +100,9 @@ static void *helper_main(void *arg)
 
 /* --- accounts ------------------------------------------------------------ */
 
-/* A process sends each peer an account of its operations with that peer. */
+/* What a process has sent to a peer: messages by class since the test began,
+ * and sums of atomic adds since the context was opened (struct peer). The peer
+ * compares it with what it has received. */
 struct account {
     uint64_t count[NUM_CLASSES], sum[NUM_CLASSES];
     uint64_t added[2 * LOANS];
@@ -192,7 +196,8 @@ static void wait_for_rest(struct actor *actor, const struct account *accounts)
     }
 }
 
-/* Waits until nothing is outstanding, in any process. */
+/* Called when nothing is outstanding in any process: checks that everything has
+ * arrived. */
 static void settle(struct actor *actor, const struct account *accounts)
 {
     struct soak *soak         = actor->soak;
@@ -204,7 +209,8 @@ static void settle(struct actor *actor, const struct account *accounts)
         for (i = 0; i < 2 * LOANS; ++i) {
             added[i] += accounts[rank].added[i];
         }
-        /* cancelled receives are posted again */
+        /* Receives by exact tag were cancelled at the end of the round: the
+         * next round posts them again. */
         EXPECT_INT(soak->peers[rank].posted_exact, ==, 0);
         soak->peers[rank].next_exact =
             soak->peers[rank].received[TAG_EXACT].count;
@@ -289,7 +295,8 @@ static void close_all(struct soak *soak, struct actor *actors)
     team_barrier(soak->team, NULL, NULL);
 }
 
-/* Some pairs of processes close and reopen the endpoints between them. */
+/* Pairs of processes that are chosen at random close and reopen the endpoints
+ * between them. */
 static void reconnect(struct soak *soak, struct actor *actor)
 {
     uint64_t pairs = random_next(&soak->random);
@@ -363,7 +370,8 @@ static void report(const struct soak *soak, double since)
     fflush(stdout);
 }
 
-/* Member 0 reads the clock and sends the others whether to continue. */
+/* Member 0 decides by its clock whether there is another round, and tells the
+ * others. Returns the decision. */
 static bool goes_on(struct soak *soak, double end)
 {
     char on = test_now() < end;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Buffers of every layout, with contents that can be checked without a copy,
- * and guards around them. Starts no operation. */
+/* Buffers of every layout, with guards around them, and contents that can be
+ * checked without a copy. This file starts no operation of UCP. */
 #include "soak.h"
 
 #include <stdlib.h>
@@ -57,7 +57,7 @@ void pattern_check(const void *from, uint64_t name, uint64_t offset,
     }
 }
 
-/* --- a generic datatype: bytes are turned when packed -------------------- */
+/* --- a generic datatype: packing inverts some bits of every byte --------- */
 
 static void *start_pack(void *context, const void *buffer, size_t count)
 {
@@ -139,7 +139,8 @@ static void check_guard(const char *place, const char *what)
     }
 }
 
-/* Entries of any length, including empty ones, with guards between them. */
+/* Describes the buffer by IOV entries of random lengths, some of them 0, with
+ * guards between them. */
 static void cut(struct payload *payload, struct random *random)
 {
     size_t count = 1 + random_below(random, MAX_PIECES), left, i, length;
@@ -239,7 +240,7 @@ void payload_check(struct payload *payload, uint64_t name, size_t length,
     check_guard(payload->memory + payload->length, what);
 }
 
-/* Copies between the entries and contiguous bytes. */
+/* Copies `length` contiguous bytes into the buffer (`in`) or out of it. */
 static void move(struct payload *payload, char *bytes, size_t length, bool in)
 {
     size_t i, part;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Put, get, fence and flush of the soak test. Each thread writes to slots of
- * its own at all processes, never twice to an address before it has flushed and
- * read it back; all read from areas that never change. */
+/* Put, get, fence and flush of the soak test. Each thread has a slot of its own
+ * in every loan of every process. It writes to an address of its slot at most
+ * once until it has flushed and read back the slot. All threads read from areas
+ * that never change. */
 #include "soak.h"
 
 #include <stdlib.h>
@@ -14,12 +15,13 @@ struct put {
     uint64_t name;
 };
 
-/* What a thread has written to a slot since the last check. */
+/* What a thread has written to a slot since it last read it back */
 struct slot {
     struct put puts[MAX_PUTS];
     unsigned count;
     uint32_t end;
-    uint64_t words[2]; /* changed by atomics: 8 and 4 bytes */
+    /* What the thread's two words for atomics contain: 8 and 4 bytes */
+    uint64_t words[2];
 };
 
 struct rma_state {
@@ -37,7 +39,7 @@ uint64_t *rma_word(struct actor *actor, int rank, unsigned loan, bool small)
     return &actor->rma->slots[rank][loan].words[small];
 }
 
-/* Contents of the constant area of a process's loan. */
+/* Returns the name of the pattern in the area of a loan that never changes. */
 static uint64_t calm_name(int rank, unsigned loan)
 {
     return mix((uint64_t)rank, 100 + loan);
@@ -117,7 +119,7 @@ static uint64_t slot_address(const struct actor *actor, const struct peer *peer,
     return peer->addresses[loan] + ((uint64_t)slot_of(actor) * SLOT_SIZE);
 }
 
-/* Reads back the puts to a slot and frees it. */
+/* Gets a slot, compares it with what was put there, and marks it as empty. */
 static void check_slot(struct actor *actor, struct peer *peer, unsigned loan)
 {
     struct slot *slot = &actor->rma->slots[peer->rank][loan];
@@ -149,7 +151,7 @@ static void check_slot(struct actor *actor, struct peer *peer, unsigned loan)
     slot->end   = 0;
 }
 
-/* Waits for a flush of one endpoint, or of the worker. */
+/* Flushes the endpoint to `peer`, or with NULL the worker, and waits. */
 static void flush(struct actor *actor, struct peer *peer)
 {
     struct op *op = op_new(actor, "flush", over);
@@ -183,7 +185,7 @@ void rma_flush(struct actor *actor)
     }
 }
 
-/* Checks what one process has received from us. */
+/* Flushes, and checks all that this thread has put to one process. */
 static void check_peer(struct actor *actor, struct peer *peer)
 {
     unsigned loan;
@@ -245,7 +247,7 @@ void rma_put(struct actor *actor)
                            peer->rkeys[loan], &param));
 }
 
-/* words: the loan, and the offset in its constant area */
+/* op->words: the loan, and the offset in its constant area */
 static void got(struct actor *actor, struct op *op)
 {
     over(actor, op);

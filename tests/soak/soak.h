@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Shared by the files of the soak test: a process, its threads, and their
- * outstanding operations. See README.md. */
+/* Shared by the files of the soak test: a process ("member" of a team, team.h),
+ * its threads ("actors"), and their outstanding operations. See README.md.
+ *
+ * Every message has a name: 64 bits that encode its class, its sender's rank
+ * and a number. The contents of a message depend on its name, so that the
+ * receiver can check them. A loan is memory that a process offers to the others
+ * for put, get and atomics. */
 #ifndef SOAK_H
 #define SOAK_H
 
@@ -14,49 +19,57 @@
 
 enum { MAX_THREADS = 4, LOANS = 2 };
 
-/* Classes of messages; each is counted separately. */
+/* Classes of messages, which are counted separately. The tagged ones differ in
+ * how the receiver receives them. */
 enum class {
-    TAG_ANY,    /* received with a mask */
-    TAG_EXACT,  /* ... by exact tag, usually posted before it is sent */
-    TAG_PROBED, /* ... after a probe has found it */
+    TAG_ANY,    /* By a mask that matches the class */
+    TAG_EXACT,  /* By its tag; most receives are posted before */
+    TAG_PROBED, /* By its tag or handle, after a probe found it */
     AM,
-    STREAM, /* records */
+    STREAM, /* Records of a stream (stream.c) */
     NUM_CLASSES,
 };
 
-/* Messages in one direction: their number, and the sum of their names, which
- * detects a lost, duplicated or wrong one. */
+/* Messages of one class in one direction since the test began: their number,
+ * and a sum of hashes of their names, which detects lost, duplicated and wrong
+ * messages. */
 struct tally {
     _Atomic uint64_t count, sum;
 };
 
-/* Memory that this process offers to all. Layout: a slot for each thread of all
- * processes, a constant area, words for atomics. */
+/* Memory that this process offers to all. Offsets in it are defined below
+ * (SLOT_SIZE and so on): a slot for each thread of all processes, an area that
+ * never changes, and words for atomics. */
 struct loan {
-    void *own; /* of malloc, or NULL */
+    /* The memory, from aligned_alloc(); NULL: UCP has allocated it */
+    void *own;
     char *memory;
     ucp_mem_h memh;
 };
 
-struct parser; /* state of a received stream: stream.c */
+struct parser; /* State of a received stream (stream.c) */
 
+/* A process of the test, as this process sees it; also this process itself. */
 struct peer {
     struct soak *soak;
     int rank;
     ucp_ep_h ep;
-    bool closing; /* ignore its failure */
+    bool closing; /* Ignore failures of the endpoint */
     ucp_rkey_h rkeys[LOANS];
     uint64_t addresses[LOANS];
     struct tally sent[NUM_CLASSES], received[NUM_CLASSES];
-    _Atomic uint64_t next[NUM_CLASSES]; /* number of the next message */
-    _Atomic uint64_t next_exact;        /* the next one to be posted */
+    _Atomic uint64_t next[NUM_CLASSES]; /* Number of the next message to send */
+    /* Number of the next TAG_EXACT message for which a receive is posted */
+    _Atomic uint64_t next_exact;
+    /* Number of posted receives for these messages, over all threads */
     _Atomic int posted_exact;
-    /* sum of atomics to the peer's words, since these were opened */
+    /* Sums of this process's atomic adds to the peer's words since the context
+     * was opened: for each loan, those to the 64-bit and to the 32-bit word */
     _Atomic uint64_t added[2 * LOANS];
     struct parser *parser;
 };
 
-/* An active message whose data was kept. */
+/* An active message whose data the handler has kept (am.c) */
 struct kept;
 
 struct soak {
@@ -65,32 +78,37 @@ struct soak {
     uint64_t seed;
     double seconds;
     int threads;
-    bool awake;
+    bool awake; /* Option --awake: never sleep */
     uint64_t round;
-    struct random random; /* equal in all processes */
-    _Atomic int drained;  /* number of threads whose operations are
-                           * complete */
+    struct random random; /* The same state in all processes */
+    /* Number of threads that have completed their operations of this round */
+    _Atomic int drained;
+    /* Set when all messages of the round have arrived: the threads cancel the
+     * receives that are still posted, and end */
     _Atomic int round_over;
-    /* resources while everything was closed */
+    /* Resources in use while nothing is open; closings: how often it was so */
     unsigned closings, fds, mappings;
     size_t heap;
 
-    /* valid while open */
+    /* Valid while the context is open */
     ucp_context_h context;
     ucp_worker_h worker;
-    bool sleeps;
+    bool sleeps; /* The worker supports wake-up: waiting may sleep */
     ucp_err_handling_mode_t err_mode;
     size_t request_size;
-    ucp_datatype_t generic;
+    ucp_datatype_t generic; /* For payloads with the layout GENERIC */
     struct loan loans[LOANS];
 
-    _Atomic uint64_t answers_due, answered; /* of active messages */
-    pthread_mutex_t lock; /* for kept; never held during a call of UCP */
+    /* Replies to active messages: number that this process expects, and number
+     * received */
+    _Atomic uint64_t answers_due, answered;
+    pthread_mutex_t lock; /* For `kept`; never held during a call of UCP */
     struct kept *kept;
-    _Atomic uint64_t done[NUM_CLASSES + 3]; /* for the summary */
+    /* Number of operations by kind, for the summary */
+    _Atomic uint64_t done[NUM_CLASSES + 3];
 };
 
-/* Indices of soak.done after the classes. */
+/* Indices in soak.done; the first NUM_CLASSES are the classes of messages */
 enum { DONE_PUTS = NUM_CLASSES, DONE_GETS, DONE_ATOMICS, NUM_DONE };
 
 /* --- payload.c: memory of any layout ------------------------------------- */
@@ -99,16 +117,17 @@ enum layout { CONTIG, WORDS, IOV, GENERIC, NUM_LAYOUTS };
 
 struct payload {
     enum layout layout;
-    size_t length; /* packed length */
-    char *memory;  /* the allocation, with guards */
+    size_t length; /* Bytes when packed */
+    char *memory;  /* The allocation: the data and the guards around it */
     ucp_dt_iov_t *iov;
-    /* arguments for UCP */
+    /* Arguments that describe the data to UCP */
     void *buffer;
     size_t count;
     ucp_datatype_t datatype;
 };
 
-/* The contents depend on a name and an offset. */
+/* Bytes of a pattern that depends on a name and on the offset in it.
+ * pattern_check() fails the test with `what` if the bytes differ. */
 void pattern_fill(void *to, uint64_t name, uint64_t offset, size_t length);
 void pattern_check(const void *from, uint64_t name, uint64_t offset,
                    size_t length, const char *what);
@@ -116,10 +135,13 @@ void pattern_check(const void *from, uint64_t name, uint64_t offset,
 void payload_open(struct payload *payload, struct soak *soak, size_t length,
                   enum layout layout, struct random *random);
 void payload_fill(struct payload *payload, uint64_t name);
-/* Checks the first `length` bytes, and that nothing was written beyond. */
+/* Checks the first `length` bytes against the pattern of `name`, and that
+ * nothing was written beyond the end of the buffer. */
 void payload_check(struct payload *payload, uint64_t name, size_t length,
                    const char *what);
-/* Copy from contiguous bytes, or to a buffer that the caller frees. */
+/* payload_set() copies contiguous bytes into the buffer. payload_bytes()
+ * returns the first `length` bytes of the buffer as contiguous bytes, which the
+ * caller frees. */
 void payload_set(struct payload *payload, char *bytes);
 char *payload_bytes(struct payload *payload, size_t length);
 void payload_close(struct payload *payload);
@@ -132,14 +154,14 @@ struct op;
 
 typedef void (*op_end_t)(struct actor *actor, struct op *op);
 
-/* Type of an operation's callback. */
+/* The signature of an operation's callback. */
 enum op_kind { OP_SEND, OP_TAG_RECV, OP_AM_RECV, OP_STREAM_RECV };
 
-/* How the completion is detected. */
+/* How an operation's completion is detected, and who allocates the request. */
 enum op_form {
     BY_CALLBACK,
     BY_POLL,
-    PLACE_CALLBACK, /* the request is in the caller's memory */
+    PLACE_CALLBACK, /* as BY_CALLBACK, with a request in memory of the test */
     PLACE_POLL,
     NUM_FORMS,
 };
@@ -151,17 +173,19 @@ struct op {
     enum op_form form;
     _Atomic bool done;
     ucs_status_t status;
-    ucp_tag_recv_info_t info; /* tagged receives */
-    size_t length;            /* other receives */
-    void *request;            /* valid until op_poll frees it */
-    char *place;              /* memory for the request */
-    op_end_t end;             /* checks the result */
+    ucp_tag_recv_info_t info; /* Result of a tagged receive */
+    size_t length;            /* Result of other receives, in bytes */
+    /* Valid until the completion frees it; NULL: none */
+    void *request;
+    /* Memory that contains the request; NULL: UCP has allocated it */
+    char *place;
+    op_end_t end; /* Called after completion; checks the result */
     struct payload payload;
     bool has_payload;
-    bool cancelled; /* cancellation was attempted */
-    bool detached;  /* not waited for by the actor */
-    bool may_fail;  /* its end callback checks the status */
-    /* arguments of `end` */
+    bool cancelled; /* The test has tried to cancel the operation */
+    bool detached;  /* The actor does not wait for it at the end of a round */
+    bool may_fail;  /* `end` accepts error statuses */
+    /* For `end`; words[] and extra have a meaning for each kind of operation */
     struct peer *peer;
     uint64_t name;
     uint64_t words[2];
@@ -173,47 +197,56 @@ struct actor {
     int index;
     struct random random;
     struct op *ops;
-    unsigned num_ops; /* not detached */
-    size_t bytes;     /* of those */
-    unsigned idle;    /* consecutive steps without an event */
+    /* Number of outstanding operations that are not detached */
+    unsigned num_ops;
+    size_t bytes;  /* Bytes of these operations */
+    unsigned idle; /* Consecutive steps without an event */
+    /* Numbers of outstanding receives of TAG_ANY, TAG_EXACT and TAG_PROBED */
     int posted_any, posted_exact, taking;
-    bool stopping; /* posts no more receives */
+    bool stopping; /* Posts no more receives */
     struct rma_state *rma;
-    uint64_t reply; /* result of a blocking atomic */
+    /* Result of the atomic operation that the actor waits for */
+    uint64_t reply;
     pthread_t thread;
 };
 
-/* One step of waiting: serves peers, progresses, completes operations. */
+/* One step of waiting: progresses the worker or sleeps, receives messages of
+ * peers, and ends operations that are complete. */
 void actor_step(struct actor *actor);
-/* Only completes operations. */
+/* Ends operations that are complete, without progress. */
 void actor_end_ops(struct actor *actor);
 
-/* Creates an operation; `what` is for messages. */
+/* Creates an operation. `what` names it in failures. */
 struct op *op_new(struct actor *actor, const char *what, op_end_t end);
 void op_payload(struct actor *actor, struct op *op, size_t length,
                 enum layout layout);
 
-/* Returns parameters of a random form, for op's payload. */
+/* Returns the parameters of a call for the payload of `op`, with a random form
+ * of request and random flags. */
 ucp_request_param_t op_param(struct actor *actor, struct op *op,
                              enum op_kind kind);
-/* Handles the result of the call. */
+/* Takes the value that the call returned; adds the operation to the actor's. */
 void op_started(struct actor *actor, struct op *op, ucs_status_ptr_t result);
-/* Steps until the operation is complete and expects success; frees op. */
+/* Steps until the operation is complete, fails the test unless it succeeded,
+ * and frees `op`. */
 void op_wait(struct actor *actor, struct op *op);
-/* Cancels an operation that may never complete by itself. */
+/* Cancels an operation that may otherwise never complete. */
 void op_cancel(struct actor *actor, struct op *op);
 
-/* The deadline for a wait; actor_late() fails the test after it. */
+/* The deadline for a wait that begins now. actor_late() fails the test after
+ * the deadline, and prints the outstanding operations; `what`: what was waited
+ * for. */
 double actor_deadline(void);
 void actor_late(struct actor *actor, double deadline, const char *what);
 
-/* Name of a message, which is also its tag. */
+/* Encode and decode the name of a message, which is also its tag. */
 uint64_t name_of(const struct peer *to, enum class class, uint64_t number);
 unsigned rank_of_name(uint64_t name);
 uint64_t number_of_name(uint64_t name);
-/* The next name for this peer, counted as sent. */
+/* Returns the name of the next message to this peer, and counts it as sent. */
 uint64_t name_next(struct peer *to, enum class class);
-/* Counts a message received from that peer. */
+/* Counts a received message for the sender in its name; fails the test if the
+ * name is not one of this class. */
 void name_received(struct soak *soak, enum class class, uint64_t name);
 
 size_t draw_length(struct random *random, size_t max);
@@ -225,7 +258,8 @@ void tally_add(struct tally *tally, uint64_t name);
 /* --- classes of operations ----------------------------------------------- */
 
 void tag_send(struct actor *actor);
-void tag_in_vain(struct actor *actor); /* a receive that is cancelled */
+/* A receive that no message matches, which is cancelled */
+void tag_in_vain(struct actor *actor);
 void tag_serve(struct actor *actor);
 void tag_round_over(struct actor *actor);
 
@@ -240,24 +274,27 @@ void rma_get(struct actor *actor);
 void rma_check(struct actor *actor);
 void rma_round_over(struct actor *actor);
 void rma_flush(struct actor *actor);
-/* The word of this thread in that loan: 8 or 4 bytes. */
+/* Returns the place of the value that this thread's own word in a loan of
+ * process `rank` must have. `small`: the word of 4 bytes, otherwise that of
+ * 8. */
 uint64_t *rma_word(struct actor *actor, int rank, unsigned loan, bool small);
 void rma_lend(struct soak *soak);
 void rma_take_back(struct soak *soak);
 
 void amo_add(struct actor *actor);
 void amo_fetch(struct actor *actor);
-/* Called when all adds are complete: checks the sums in our memory. */
+/* Called when all adds are complete: the words of this process's loans must
+ * have the sums `added`. */
 void amo_check(struct soak *soak, const uint64_t *added);
 
-/* Offsets in a loan. */
+/* Offsets and sizes in a loan, in bytes */
 enum {
     SLOT_SIZE = 128 * 1024,
-    SLOTS     = TEAM_MAX * MAX_THREADS,
-    CALM      = SLOTS * SLOT_SIZE, /* the constant area */
+    SLOTS     = TEAM_MAX * MAX_THREADS, /* Number of slots */
+    CALM      = SLOTS * SLOT_SIZE,      /* The area that never changes */
     CALM_SIZE = 300 * 1024,
-    SUMS      = CALM + CALM_SIZE, /* two words to which all add */
-    WORDS_AT  = SUMS + 64,        /* 16 bytes for each slot */
+    SUMS      = CALM + CALM_SIZE, /* Two words to which all threads add */
+    WORDS_AT  = SUMS + 64,        /* Words of the threads: 16 bytes each */
     LOAN_SIZE = WORDS_AT + SLOTS * 16,
 };
 
@@ -266,20 +303,21 @@ unsigned slot_of(const struct actor *actor);
 void stream_send(struct actor *actor);
 void stream_serve(struct actor *actor);
 void stream_connected(struct peer *peer);
-/* Called when the outstanding receive of the closed endpoint has ended. */
+/* Called when a closed endpoint's last receive has ended. */
 void stream_closed(struct peer *peer);
 
 /* --- world.c: objects that are opened and closed ------------------------- */
 
 void world_open(struct soak *soak);
-/* Sends a peer the data for connecting; then both connect. */
+/* Sends this worker's address and keys to a member, which connects with
+ * world_connect(). */
 void world_tell(struct soak *soak, int rank);
 void world_connect(struct soak *soak, int rank);
 void world_disconnect(struct soak *soak, struct actor *actor, int rank,
                       bool force);
 void world_close(struct soak *soak, struct actor *actor);
 void world_barrier(struct actor *actor);
-/* Checks for leaks while no context is open. */
+/* Fails the test if resources have leaked. No context is open. */
 void world_is_clean(struct soak *soak);
 
 #endif

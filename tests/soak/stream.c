@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Streams of the soak test. The data are records, each a header and a pattern;
- * sends and receives are divided independently of records. Only the first
- * thread of a process uses streams, because their order matters. */
+/* Streams of the soak test. Their data are records, each a header and a
+ * pattern. Sends and receives are divided at random, independently of records.
+ * Only the first thread of a process uses streams, because the order of
+ * operations on a stream matters. */
 #include "soak.h"
 
 #include <stdlib.h>
@@ -15,12 +16,12 @@ struct record {
     uint32_t check;
 };
 
-/* State of the record that is being received. */
+/* The record that is being received from a peer */
 struct parser {
     char head[sizeof(struct record)];
-    size_t have; /* bytes of the head */
+    size_t have; /* Bytes of the head that have arrived */
     struct record record;
-    size_t done; /* bytes of the record after the head */
+    size_t done; /* Bytes of the record after the head that have arrived */
     bool receiving;
 };
 
@@ -146,7 +147,7 @@ static void received(struct actor *actor, struct op *op)
              ucs_status_string(op->status));
     }
     EXPECT_INT(op->length, >, 0);
-    if (op->words[0]) { /* with WAITALL */
+    if (op->words[0]) { /* UCP_STREAM_RECV_FLAG_WAITALL was set */
         EXPECT_INT(op->length, ==, op->payload.length);
     }
     bytes = payload_bytes(&op->payload, op->length);
@@ -154,7 +155,8 @@ static void received(struct actor *actor, struct op *op)
     free(bytes);
 }
 
-/* Requests the whole length only if that much is certain to arrive. */
+/* Posts a receive. It has the flag WAITALL only if its whole length is certain
+ * to arrive, that is, within the record that has begun. */
 static void receive(struct actor *actor, struct peer *peer)
 {
     struct random *random = &actor->random;
@@ -168,7 +170,8 @@ static void receive(struct actor *actor, struct peer *peer)
     op->detached = true;
     op->may_fail = true;
     op->words[0] = all;
-    /* in the layout WORDS, only whole words can be received */
+    /* The layout WORDS requires a multiple of a word, which only WAITALL
+     * ensures. */
     op_payload(actor, op,
                1 + draw_length(random, (all ? left : MAX_RECEIVE) - 1),
                ((layout == WORDS) && !all) ? CONTIG : layout);
@@ -183,7 +186,7 @@ static void receive(struct actor *actor, struct peer *peer)
                                    op->payload.count, &op->length, &param));
 }
 
-/* Reads the available data in the library's buffer. */
+/* Receives the available data in the library's own buffers. */
 static void take(struct peer *peer)
 {
     ucs_status_ptr_t data;

@@ -9,16 +9,17 @@ enum {
     MAX_ANY      = 40000,
     MAX_EXACT    = 20000,
     MAX_PROBED   = 2 << 20,
-    RARELY       = 40, /* one in this many messages is long */
+    RARELY       = 40, /* One in this many messages is long */
     USUAL_PROBED = 64 * 1024,
-    POSTED       = 2,  /* posted receives of each kind */
-    NEVER        = 15, /* an unused class */
+    POSTED       = 2,  /* Receives of each kind that are kept posted */
+    NEVER        = 15, /* A class that no message has */
 };
 
 static const ucp_tag_t CLASS = (ucp_tag_t)0xf << 60;
 static const ucp_tag_t ALL   = ~(ucp_tag_t)0;
 
-/* The contents also depend on the length. */
+/* Returns the name of the pattern of a message, which also depends on the
+ * length. */
 static uint64_t content(uint64_t name, size_t length)
 {
     return mix(name, length);
@@ -48,7 +49,7 @@ static size_t draw_size(struct random *random, enum class class)
     }
 }
 
-/* Sends by the deprecated function, with a request in the caller's memory. */
+/* Sends by the deprecated function, with a request in memory of the test. */
 static void send_nbr(struct actor *actor, struct op *op)
 {
     size_t size = actor->soak->request_size;
@@ -110,7 +111,7 @@ static struct op *receive_op(struct actor *actor, const char *what,
     struct op *op      = op_new(actor, what, end);
     enum layout layout = draw_layout(&actor->random);
 
-    /* the length of the message may not be a multiple of a word */
+    /* a message's length may be no multiple of a word, which WORDS requires */
     op_payload(actor, op, room, (layout == WORDS) ? CONTIG : layout);
     op->detached = true;
     return op;
@@ -167,7 +168,7 @@ static void post_exact(struct actor *actor, struct peer *peer)
 static void probed_received(struct actor *actor, struct op *op)
 {
     --actor->taking;
-    if (op->may_fail) { /* the buffer was too short */
+    if (op->may_fail) { /* the buffer was made too short */
         EXPECT_STATUS(op->status, UCS_ERR_MESSAGE_TRUNCATED);
         name_received(actor->soak, TAG_PROBED, op->name);
         return;
@@ -181,7 +182,8 @@ static void take_probed(struct actor *actor)
 {
     struct soak *soak = actor->soak;
     ucp_tag_t tag     = (ucp_tag_t)TAG_PROBED << 60;
-    /* another thread may receive a message that was probed but not removed */
+    /* With several threads, another one may receive the message between the
+     * probe and the receive: then the probe removes the message. */
     bool take         = (soak->threads > 1) || random_below(&actor->random, 4);
     ucp_tag_recv_info_t info;
     ucp_tag_message_h message;
@@ -261,8 +263,8 @@ static void cancel_posted(struct actor *actor)
     }
 }
 
-/* All messages of the round have arrived: the remaining receives are for later
- * ones. */
+/* All messages of this round have arrived: receives that are still posted have
+ * no message, and are cancelled. */
 void tag_round_over(struct actor *actor)
 {
     double deadline = actor_deadline();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Objects that a process of the soak test opens and closes: context, worker,
- * endpoints, offered memory; and checks for leaks. */
+/* The objects that a process of the soak test opens and closes: context,
+ * worker, endpoints, and memory that it offers (loans). Also the checks for
+ * leaks. */
 #include "soak.h"
 
 #include "common/usage.h"
@@ -193,12 +194,12 @@ void world_disconnect(struct soak *soak, struct actor *actor, int rank,
         ucp_request_free(request);
     }
     peer->ep = NULL;
-    actor_step(actor); /* completes operations that the close has ended */
+    actor_step(actor); /* ends operations that the close has completed */
     stream_closed(peer);
 }
 
-/* Closes endpoints by flush, by force, or leaves them to the worker's
- * destruction. */
+/* Closes the endpoints with flush or by force, or leaves them to the
+ * destruction of the worker. Then closes everything else. */
 void world_close(struct soak *soak, struct actor *actor)
 {
     uint64_t way = random_below(&soak->random, 3);
@@ -219,7 +220,8 @@ void world_close(struct soak *soak, struct actor *actor)
         world_barrier(actor);
     }
     ucp_worker_destroy(soak->worker);
-    actor_end_ops(actor); /* operations that the destruction has ended */
+    /* ends operations that the destruction has completed */
+    actor_end_ops(actor);
     if (way == 2) {
         for (rank = 0; rank < soak->team->size; ++rank) {
             stream_closed(&soak->peers[rank]);
@@ -241,7 +243,8 @@ void world_barrier(struct actor *actor)
     team_barrier(actor->soak->team, barrier_step, actor);
 }
 
-/* The first rounds set the baseline, because libraries keep caches. */
+/* The state after the second time is the baseline, because libraries allocate
+ * caches when they are used first. */
 void world_is_clean(struct soak *soak)
 {
     unsigned fds      = usage_fds();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A typical program for the installed headers and libraries: a message to
- * itself, and one call each of uct, ucs and ucm.
+ * A typical program that uses the installed headers and libraries: sends a
+ * message to itself, and calls one function each of uct, ucs and ucm.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two libraries with the same symbols in one process: the first one global, the
- * second one local. Each is used in turn.
- *   beside FIRST SECOND    paths of libucp.so.0
- *   beside LIBRARY         alone, loaded and unloaded repeatedly
+ * Two libraries libucp with the same symbols in one process, used in turn. The
+ * first is loaded with RTLD_GLOBAL, the second with RTLD_LOCAL.
+ *
+ *   beside FIRST SECOND: paths of two libucp.so.0
+ *   beside LIBRARY: loads and unloads one libucp.so.0 repeatedly
  */
 #include "use.h"
 

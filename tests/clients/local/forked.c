@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Forks of a process that uses the library: a child that does not use it exits
- * without affecting its parent; a child forked before the first use, and one
- * that opens its own context, work.
- *   forked LIBRARY         path of libucp.so.0
+ * Forks of a process that uses the library. A child that does not use it exits
+ * without affecting its parent. A child that is forked before the first use,
+ * and a child that opens its own context, can use it.
+ *
+ *   forked LIBRARY: path of libucp.so.0
  */
 #include "use.h"
 
@@ -13,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The child must exit successfully. */
+/* Waits for the child, which must exit with status 0. */
 static void expect_good_end(pid_t child, const char *what)
 {
     int status;
@@ -58,7 +59,7 @@ int main(int argc, char **argv)
     for (i = 0; i < 5; ++i) {
         child = fork();
         if (child == 0) {
-            exit(0); /* runs the library's exit handlers */
+            exit(0); /* exit() runs the library's exit handlers */
         }
         use_talk(&use);
         expect_good_end(child, "leaves the library alone");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Loading a library by hand and using it; see use.h.
+ * Loads a libucp by dlopen() and uses it; see use.h.
  */
 #include "use.h"
 
@@ -61,7 +61,7 @@ void use_open(use_t *use, const char *path, int flags)
 #define USE_LOOK_UP(_name) use->_name = symbol(use, #_name);
     USE_FUNCTIONS(USE_LOOK_UP)
 
-    /* The program was built for UCP 1.13. */
+    /* this program was built for version 1.13 of UCP */
     need(use->ucp_init_version(1, 13, &params, NULL, &use->context), "context");
     need(use->ucp_worker_create(use->context, &worker_params, &use->worker),
          "worker");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A library loaded by dlopen and used through its handle: messages of several
- * sizes from a worker to itself, verified.
+ * A libucp that is loaded by dlopen() and used through pointers to its
+ * functions: sends messages of several sizes from a worker to itself and
+ * verifies them.
  */
 #ifndef CLIENT_USE_H
 #define CLIENT_USE_H
@@ -25,17 +26,18 @@ typedef struct {
     ucp_ep_h ep;
 } use_t;
 
-/** Loads and opens; `flags` are dlopen's. The program exits on failure, as in
- *  all functions here. */
+/* Loads the library at `path`, and opens a context and a worker with an
+ * endpoint to itself. `flags` are those of dlopen(). Like all functions here it
+ * ends the program with a message on failure. */
 void use_open(use_t *use, const char *path, int flags);
 
-/** Messages to itself. */
+/* Sends messages to the worker itself and verifies them. */
 void use_talk(use_t *use);
 
-/** Closes and unloads. */
+/* Closes everything and unloads the library. */
 void use_close(use_t *use);
 
-/** Ends the program with a message. */
+/* Prints a message and ends the program with a failure. */
 void use_fail(const char *format, ...)
     __attribute__((noreturn, format(printf, 1, 2)));
 

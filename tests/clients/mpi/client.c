@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Starting, ending, checking; see client.h.
+ * Start, end and checks of the MPI programs; see client.h.
  */
 #include "client.h"
 
@@ -96,7 +96,8 @@ uint32_t client_random(uint32_t *state)
     return *state;
 }
 
-/* /proc/self/maps shows which library is used. */
+/* Checks that the libucp which /proc/self/maps shows is the one that
+ * CLIENT_LIBRARY names. */
 static void check_library(void)
 {
     const char *wanted = getenv("CLIENT_LIBRARY");

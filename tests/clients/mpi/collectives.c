@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collective operations with verified results, many barriers, overlapping
- * operations, and derived communicators.
+ * Collective operations with verified results, many barriers, several
+ * nonblocking operations at once, and derived communicators.
  */
 #include "client.h"
 
@@ -32,7 +32,7 @@ static void all_to_all(int count)
     free(in);
 }
 
-/* Rank i sends 1 + i * 3 + j * unit numbers to rank j. */
+/* Rank i sends 1 + 3 * i + unit * j integers to rank j. */
 static void all_to_all_v(int unit)
 {
     int *counts     = client_alloc(4 * size * sizeof(int));
@@ -123,7 +123,8 @@ static void from_and_to_one(int bytes, int root)
     free(one);
 }
 
-/* Several nonblocking collective operations at once, with messages. */
+/* Several nonblocking collective operations and messages are outstanding at
+ * once. */
 static void overlapping(int rounds)
 {
     int right = (rank + 1) % size, left = (rank + size - 1) % size;
@@ -145,7 +146,8 @@ static void overlapping(int rounds)
     }
 }
 
-/* Runs all of these tests over a communicator. */
+/* Runs all tests of this file over a communicator. `heavy`: with larger
+ * data. */
 static void all_over(MPI_Comm where, int heavy)
 {
     static const int bytes[] = {1, 1000, 30000, 500000};
@@ -176,7 +178,8 @@ static void communicators(int many)
     MPI_Comm_free(&part);
     MPI_Comm_free(&dup);
 
-    /* the same tag in many communicators: messages must not mix */
+    /* The same tag is used in many communicators, whose messages must not
+     * mix. */
     for (i = 0; i < many; ++i) {
         MPI_Comm_dup(MPI_COMM_WORLD, &dups[i]);
     }

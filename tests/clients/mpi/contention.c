@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Contention of many ranks for one word: a counter by fetch-and-op, a lock by
- * compare-and-swap, a window's exclusive lock, and accumulates while the owner
- * computes.
+ * Many ranks access one word: a counter by fetch-and-op, a lock by
+ * compare-and-swap, the exclusive lock of a window, and accumulates while the
+ * owner of the word computes.
  */
 #include "client.h"
 
@@ -33,18 +33,19 @@ static void counter(void)
     MPI_Allreduce(MPI_IN_PLACE, taken, rounds * client_size, MPI_CHAR, MPI_SUM,
                   MPI_COMM_WORLD);
     for (i = 0; i < rounds * client_size; ++i) {
-        CHECK_EQ(taken[i], 1); /* each number once */
+        CHECK_EQ(taken[i], 1); /* each number was fetched once */
     }
     free(taken);
 }
 
 /*
- * Word 1 is the lock: 0 free, else its holder. Only the holder reads, changes
- * and writes word 2.
+ * Word 1 of rank 0 is a lock: 0: free, otherwise 1 + the rank of its holder.
+ * Only the holder reads and writes word 2.
  *
- * A waiting rank probes for messages: Open MPI swaps a rank's own words without
- * progress for requests of others, so the owner would wait for a holder that
- * waits for the owner's answer.
+ * A rank that waits for the lock probes for messages, which makes progress.
+ * Otherwise rank 0 could wait forever: Open MPI swaps a rank's own words
+ * without progress for the other ranks, and the holder may need a reply of rank
+ * 0 before it can release the lock.
  */
 static void swap_lock(void)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Derived datatypes with holes: sent as such and received as contiguous bytes,
- * vice versa, and received with the same type; holes must not change.
+ * the reverse, and sent and received with the same type. Bytes in holes must
+ * not change.
  */
 #include "client.h"
 
@@ -16,8 +17,8 @@ typedef struct {
     short more[3];
 } record_t;
 
-/* Returns a vector, an indexed type, a structure, a resized type, a subarray or
- * a vector of vectors; about `size` bytes each. */
+/* Returns a type of about `size` bytes. By `kind`: a vector, an indexed type, a
+ * structure, a resized type, a subarray, a vector of vectors. */
 static MPI_Datatype make_type(int kind, int size)
 {
     int ints = size / 4 + 1;
@@ -71,7 +72,7 @@ static MPI_Datatype make_type(int kind, int size)
     return type;
 }
 
-/* Returns the size of a buffer for `count` elements, with a reserve. */
+/* Returns the bytes that a buffer for `count` elements needs, and some more. */
 static size_t span_of(MPI_Datatype type, int count)
 {
     MPI_Aint low, extent, true_low, true_extent;
@@ -81,7 +82,8 @@ static size_t span_of(MPI_Datatype type, int count)
     return (size_t)(true_low + true_extent + extent * (count - 1)) + 64;
 }
 
-/* Returns the contiguous bytes of a typed buffer; the caller frees them. */
+/* Returns the packed bytes of a buffer with elements of `type`; the caller
+ * frees them. *size: their number. */
 static char *packed(const void *buffer, int count, MPI_Datatype type, int *size)
 {
     int position = 0;
@@ -106,7 +108,7 @@ static void receive(int kind, int size, int count, MPI_Datatype type)
     MPI_Type_size(type, &bytes);
     bytes *= count;
 
-    /* receive with the same type: the holes do not change */
+    /* received with the same type: the holes must not change */
     memset(buffer, HOLE, span);
     MPI_Recv(buffer, count, type, 0, kind, MPI_COMM_WORLD, &status);
     MPI_Get_count(&status, type, &got);
@@ -120,12 +122,12 @@ static void receive(int kind, int size, int count, MPI_Datatype type)
              size);
     }
 
-    /* receive as bytes a message that was sent with holes */
+    /* sent with holes, received as bytes */
     memset(data, 0, bytes);
     MPI_Recv(data, bytes, MPI_BYTE, 0, kind, MPI_COMM_WORLD, &status);
     client_check(data, bytes, size);
 
-    /* receive with holes a message that was sent as bytes */
+    /* sent as bytes, received with holes */
     memset(buffer, HOLE, span);
     MPI_Recv(buffer, count, type, 0, kind, MPI_COMM_WORLD, &status);
     free(data);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages from and to memory of a device, contiguous, of 0 bytes to 4 MiB, with
- * every byte verified: the processor cannot access the memory, so that the
- * library must detect it. The driver is CUDA's, or with CLIENT_DEVICE=rocm HIP's,
- * with CLIENT_DEVICE=ze that of Level Zero. It is found at run time, and may be one
- * of tests/emulated.
+ * Messages of 0 bytes to 4 MiB from and to memory of a device, contiguous, with
+ * every byte verified. The processor cannot access this memory, so that the
+ * library must detect its type. CLIENT_DEVICE selects the driver: CUDA's, with
+ * `rocm` HIP's, with `ze` that of Level Zero. The driver is loaded at run time,
+ * and may be an emulated one (tests/emulated).
  */
 #include "client.h"
 
@@ -21,7 +21,7 @@
 
 enum { LARGEST = 4 << 20, GUARD = 64, SIZE = LARGEST + GUARD, BLOCK = 16 };
 
-/* The operations of a driver that this program uses. */
+/* The functions of a driver that this program uses */
 typedef struct {
     void (*start)(void);
     void (*finish)(void);
@@ -31,7 +31,8 @@ typedef struct {
     void (*to_host)(void *to, const void *from, size_t size);
 } driver_t;
 
-/* A buffer of either kind, and host memory for its content. */
+/* A buffer of device memory or host memory, and host memory in which the test
+ * prepares or verifies its content. */
 typedef struct {
     int is_device;
     void *address;
@@ -40,7 +41,8 @@ typedef struct {
 
 static driver_t driver;
 
-/* Finds a function of a library. */
+/* Loads a library and returns the address of one of its functions; ends the job
+ * if that fails. */
 static void *find(const char *library, const char *name)
 {
     void *handle = dlopen(library, RTLD_NOW);
@@ -170,7 +172,7 @@ static void hip_copy(void *to, const void *from, size_t size)
 
 #if HAVE_ZE
 
-/* Calls a function of the loader, which must succeed. */
+/* Calls a function of the Level Zero loader, which must succeed. */
 #define ZE(_name, ...) \
     CHECK_EQ((int)((__typeof__(&_name))find("libze_loader.so.1", #_name))( \
                  __VA_ARGS__), \
@@ -178,8 +180,10 @@ static void hip_copy(void *to, const void *from, size_t size)
 
 static ze_context_handle_t ze_context;
 static ze_device_handle_t ze_device;
-static ze_command_list_handle_t ze_list; /* Its commands wait */
-static void *ze_staging;                 /* Memory that devices can access */
+/* Its commands complete before they return */
+static ze_command_list_handle_t ze_list;
+/* Host memory that devices can access, for copies */
+static void *ze_staging;
 
 static void ze_start(void)
 {
@@ -283,7 +287,8 @@ static void drop(buffer_t *buffer)
     free(buffer->content);
 }
 
-/* Copies the content into the buffer, or back. */
+/* write_buffer() copies the first `size` bytes of the content into the buffer,
+ * read_buffer() copies them back. */
 static void write_buffer(const buffer_t *buffer, size_t size)
 {
     if (buffer->is_device) {
@@ -315,7 +320,7 @@ static void verify(buffer_t *in, size_t size, unsigned seed)
     client_check_untouched(in->content + size, GUARD, 0xaa);
 }
 
-/* From rank 0 to rank 1. */
+/* Rank 0 sends `size` bytes to rank 1. */
 static void one_way(buffer_t *out, buffer_t *in, size_t size, unsigned seed)
 {
     if (client_rank == 0) {
@@ -330,7 +335,8 @@ static void one_way(buffer_t *out, buffer_t *in, size_t size, unsigned seed)
     }
 }
 
-/* Both send and receive at once, elements of a contiguous datatype. */
+/* Both ranks send and receive at once; the data are elements of a contiguous
+ * datatype. */
 static void exchange(buffer_t *out, buffer_t *in, size_t size, unsigned seed)
 {
     int peer  = 1 - client_rank;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The shortest job with communication, for starting many. With a window,
- * because windows are most likely to leave memory behind.
+ * The shortest job that communicates; tests start many of it. It creates a
+ * window, because the shared memory of a window is what a job most likely
+ * leaves behind.
  */
 #include "client.h"
 

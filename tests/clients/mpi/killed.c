@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One rank kills itself during traffic, or (--forever) another process kills
- * one. The job must end; the caller checks for leftovers.
+ * One rank kills itself during traffic, or with --forever the traffic continues
+ * until another process kills a rank. The job must end; the program that starts
+ * it checks for leftovers.
  */
 #include "client.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Matching of receives: wildcards, order, probes and matched probes,
- * truncation, cancelled receives.
+ * Matching of receives: wildcards, order, MPI_Probe and MPI_Mprobe, truncation,
+ * cancelled receives.
  */
 #include "client.h"
 
@@ -12,7 +12,8 @@ enum { LARGE = 300000 };
 
 static char *buffer;
 
-/* Rank 0 receives from any source; each sender's messages arrive in order. */
+/* Rank 0 receives from any source with any tag. The messages of each sender
+ * must arrive in order. */
 static void wildcards(int messages)
 {
     int *next = calloc(client_size, sizeof(*next));
@@ -37,7 +38,8 @@ static void wildcards(int messages)
     free(next);
 }
 
-/* Receives tags in the reverse order of sending, before and after arrival. */
+/* Receives four tags in the reverse order of sending. `posted`: the receives
+ * are posted before the messages are sent, otherwise independently of that. */
 static void by_tag(size_t size, int posted)
 {
     MPI_Request requests[4];
@@ -100,7 +102,7 @@ static void truncation(size_t size, int posted)
             MPI_Error_class(error, &class);
             CHECK_EQ(class, MPI_ERR_TRUNCATE);
             client_check_untouched(buffer + size / 2, size - size / 2, 0x55);
-            /* communication continues */
+            /* later messages can be received */
             error = MPI_Recv(buffer, 8, MPI_BYTE, 0, 21, MPI_COMM_WORLD,
                              &status);
             CHECK_EQ(error, MPI_SUCCESS);
@@ -134,7 +136,8 @@ static void probes(size_t size)
         MPI_Recv(buffer, (int)size, MPI_BYTE, 0, 30, MPI_COMM_WORLD, &status);
         client_check(buffer, size, 9);
 
-        /* the first message of tag 31 is removed: a receive gets the second */
+        /* MPI_Mprobe() removes the first message of tag 31: a receive gets the
+         * second one. */
         memset(buffer, 0, size);
         MPI_Mprobe(MPI_ANY_SOURCE, 31, MPI_COMM_WORLD, &message, &status);
         value = 0;

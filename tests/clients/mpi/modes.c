@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Send modes: synchronous (complete only when received), ready, buffered,
- * persistent, to oneself; and completion by test, wait, any and some.
+ * Modes of sending: synchronous (complete only when received), ready, buffered,
+ * persistent, to the own rank. Also MPI_Test(), MPI_Waitany() and
+ * MPI_Waitsome().
  */
 #include "client.h"
 
@@ -42,7 +43,7 @@ static void synchronous(size_t size)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Requests that are created once and started repeatedly. */
+/* Persistent requests: created once and started repeatedly. */
 static void persistent(size_t size, int rounds)
 {
     int right = (client_rank + 1) % client_size;
@@ -111,7 +112,7 @@ static void to_oneself(size_t size)
     client_check(in, size, 10);
 }
 
-/* Many in flight, completed in any order. */
+/* Many messages are in flight, and their requests complete in any order. */
 static void any_and_some(size_t size)
 {
     MPI_Request requests[MANY];

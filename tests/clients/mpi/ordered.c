@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Accumulates from one origin to one target take effect in the order of their
- * calls, for any sizes: MPI guarantees it for the same location. A small one
- * that overtakes a large one would be undone.
+ * Accumulates from one origin to one target must take effect on each element in
+ * the order of the calls, whatever their sizes: MPI guarantees this. If a small
+ * one overtook an earlier large one, the large one would overwrite its result.
  */
 #include "client.h"
 
 #include <stdlib.h>
 
 enum {
-    LARGEST = 1 << 19, /* elements: 4 MiB */
+    LARGEST = 1 << 19, /* Number of elements: 4 MiB */
     ORIGIN  = 0,
 };
 
@@ -25,7 +25,7 @@ static void accumulate(const uint64_t *values, int count, int at, MPI_Op op,
                    MPI_UINT64_T, op, win);
 }
 
-/* Expected elements after the calls below. */
+/* Returns the value that element i of `count` must have after replace(). */
 static uint64_t expected(int i, int count)
 {
     if (i == 0) {
@@ -37,8 +37,8 @@ static uint64_t expected(int i, int count)
     return (i == count - 1) ? 11 : 3;
 }
 
-/* A large replacement, followed by small ones of its first, second and last
- * elements, and a sum on one of these. */
+/* The origin replaces all elements by one large accumulate, then the first, the
+ * second and the last one by small ones, and adds to one of these. */
 static void replace(int count, uint64_t *window, MPI_Win win)
 {
     uint64_t *large    = client_alloc(count * sizeof(*large));
@@ -70,7 +70,8 @@ static void replace(int count, uint64_t *window, MPI_Win win)
     free(large);
 }
 
-/* Vice versa: a large fetch returns what earlier small ones have written. */
+/* The reverse of replace(): a large MPI_Get_accumulate() must return what
+ * earlier small ones have written. */
 static void fetch(int count, uint64_t *window, MPI_Win win)
 {
     uint64_t *add        = client_alloc(count * sizeof(*add));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One-sided operations on all kinds of windows, in all kinds of epochs: put,
- * get, accumulate, get-accumulate, fetch-and-op, compare-and-swap, and requests.
+ * One-sided operations on all kinds of windows and in all kinds of epochs: put,
+ * get, accumulate, get-accumulate, fetch-and-op, compare-and-swap, and
+ * operations that return a request.
  */
 #include "client.h"
 
@@ -16,7 +17,7 @@ typedef struct {
     int kind;
     MPI_Win win;
     char *base;
-    MPI_Aint *at; /* displacement at which each rank's memory begins */
+    MPI_Aint *at; /* By rank: displacement of the rank's memory in the window */
 } window_t;
 
 static void open_window(window_t *w, int kind)
@@ -59,7 +60,8 @@ static void close_window(window_t *w)
     free(w->at);
 }
 
-/* Puts to the next rank in one epoch, gets the data back in the next epoch. */
+/* Puts to the next rank in one epoch, and gets the data back in a later one.
+ * Fences separate the epochs. */
 static void fences(window_t *w, size_t size)
 {
     int right = (client_rank + 1) % client_size;
@@ -106,7 +108,8 @@ static void post_start(window_t *w, size_t size)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Each rank has its own part of every window. */
+/* Put and get in epochs of MPI_Win_lock(). Each rank uses a part of its own in
+ * every rank's memory. */
 static void locks(window_t *w, size_t size)
 {
     char *out = client_alloc(size), *in = client_alloc(size);
@@ -134,8 +137,9 @@ static void locks(window_t *w, size_t size)
     MPI_Barrier(MPI_COMM_WORLD);
 
     MPI_Win_lock_all(0, w->win);
-    /* Not on dynamic windows: there Open MPI 4.1 reads the flag of the request
-     * from the attached memory, whatever its network library is. */
+    /* Dynamic windows are left out: for them Open MPI 4.1 reads the
+     * completion flag of the request from the attached memory, with any
+     * network library. */
     for (target = 0; (w->kind != DYNAMIC) && (target < client_size); ++target) {
         MPI_Aint place = w->at[target] + (MPI_Aint)(client_rank * size);
 
@@ -160,7 +164,8 @@ static void locks(window_t *w, size_t size)
     free(in);
 }
 
-/* The datatypes of origin and target have gaps. */
+/* Puts and gets with datatypes that have gaps at the origin and at the
+ * target. */
 static void strided(window_t *w)
 {
     int right = (client_rank + 1) % client_size, i;
@@ -188,7 +193,7 @@ static void strided(window_t *w)
     MPI_Type_free(&holes);
 }
 
-/* All ranks add to rank 0; the result is known. */
+/* All ranks add to the words of rank 0, whose sums are known. */
 static void accumulates(window_t *w, int rounds)
 {
     int64_t *sums = (int64_t *)w->base;
@@ -219,7 +224,7 @@ static void accumulates(window_t *w, int rounds)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* Logical operations with fetch, one rank after the other. */
+/* Logical operations that fetch the old value; one rank after the other. */
 static void bitwise(window_t *w)
 {
     uint64_t *word = (uint64_t *)w->base, mask, old = 0;

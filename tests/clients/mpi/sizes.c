@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Messages of 0 bytes to 32 MiB, with every byte verified: by blocking and
- * other calls, in both directions at once, and around a ring.
+ * nonblocking calls, in both directions at once, and around a ring.
  */
 #include "client.h"
 
@@ -13,7 +13,7 @@ enum { GUARD = 64, WINDOW = 8 };
 static size_t largest = 4 << 20;
 static char *out, *in;
 
-/* One direction; receiver first or sender first, alternating. */
+/* Rank 0 sends one message to rank 1 and overwrites its buffer at once. */
 static void one_way(size_t size, unsigned seed)
 {
     MPI_Status status;
@@ -22,7 +22,8 @@ static void one_way(size_t size, unsigned seed)
     if (client_rank == 0) {
         client_fill(out, size, seed);
         MPI_Send(out, (int)size, MPI_BYTE, 1, 5, MPI_COMM_WORLD);
-        memset(out, 0xee, size); /* the data must have been copied or sent */
+        /* MPI_Send() has returned: the buffer may be changed */
+        memset(out, 0xee, size);
         MPI_Recv(in, 0, MPI_BYTE, 1, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     } else if (client_rank == 1) {
         memset(in, 0xaa, size + GUARD);
@@ -38,7 +39,8 @@ static void one_way(size_t size, unsigned seed)
     }
 }
 
-/* All send to the right and receive from the left, several at once. */
+/* Each rank sends WINDOW messages to the next rank and receives as many from
+ * the previous one, all at once. */
 static void ring(size_t size, unsigned seed)
 {
     int right = (client_rank + 1) % client_size;

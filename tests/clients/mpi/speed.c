@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Performance of an even number of ranks: one-way latency, bandwidth and message
- * rate of pairs (of each even rank and the next one, all pairs at once, rates
- * and bandwidths added), a ring, and all-to-all. Each figure is between two
- * floors, the latency of a cache line between the cores of the first pair.
- * Prints JSON like ucp_bench; `run --speed` compares. Not a test.
+ * Performance of an even number of ranks: one-way latency, bandwidth and
+ * message rate of pairs, a ring, and all-to-all. A pair is an even rank and the
+ * next one. All pairs run at once, and their rates and bandwidths are added.
+ * Before and after each figure the program measures a "floor": the latency of a
+ * cache line between the cores of the first pair. Prints JSON like ucp_bench;
+ * `run --speed` compares results. Not a test.
  */
 #include "client.h"
 
@@ -23,14 +24,18 @@ typedef struct {
     const char *name, *unit;
     int size;
     double (*take)(int size,
-                   int count); /* seconds of a message, or of a call */
-    int trial;                 /* number of steps of a trial */
-    int a_step;    /* messages of a step: a round trip, or a window */
-    double one_is; /* factor from us, or from messages per second, to `unit` */
+                   /* Seconds of one message, or of one call of all_to_all() */
+                   int count);
+    /* Steps of a trial run, which sets the number of steps of the
+     * measurement */
+    int trial;
+    int a_step; /* Messages of a step: 2 for a round trip, or a window */
+    /* The value of 1 microsecond, or of 1 message per second, in `unit` */
+    double one_is;
 } figure_t;
 
 static char *buffer;
-static char *received; /* a block of each rank */
+static char *received; /* A block of bytes for each rank */
 static struct lines *lines;
 
 static int is_sender(void)
@@ -43,7 +48,7 @@ static int partner(void)
     return client_rank ^ 1;
 }
 
-/* Returns the seconds until all ranks are here. */
+/* Returns the seconds from `start` until all ranks have reached this call. */
 static double since(double start)
 {
     MPI_Barrier(MPI_COMM_WORLD);
@@ -77,7 +82,7 @@ static double latency(int size, int count)
     return since(start) / count / 2;
 }
 
-/* A window of messages, and a confirmation. */
+/* Sends WINDOW messages of `size` bytes at once, then waits for a reply. */
 static void window_of(int size)
 {
     MPI_Request requests[WINDOW];
@@ -114,7 +119,8 @@ static double stream(int size, int count)
     return since(start) / count / WINDOW / (client_size / 2);
 }
 
-/* Each rank sends to the next one and receives from the previous one. */
+/* Each rank sends to the next one and receives from the previous one. Returns
+ * seconds per message. */
 static double ring(int size, int count)
 {
     int next     = (client_rank + 1) % client_size;
@@ -150,8 +156,8 @@ static int is_time(const figure_t *figure)
     return (figure->take == latency) || (figure->take == all_to_all);
 }
 
-/* Memory shared by the first two ranks, without a file that could be left
- * behind. Returns NULL on the other ranks. */
+/* Returns memory that the first two ranks share, without a file that could be
+ * left behind; NULL on the other ranks. */
 static struct lines *common_lines(void)
 {
     int handle[2] = {-1, (int)getpid()};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * MPI_THREAD_MULTIPLE: threads that communicate with their counterparts at
- * other ranks, all at once, by tag and by communicator, while one of them
- * probes.
+ * MPI_THREAD_MULTIPLE: several threads of each rank communicate at once, each
+ * with the same thread of other ranks, which its tags or its communicator
+ * select. One of them also probes.
  */
 #include "client.h"
 
@@ -34,7 +34,8 @@ static void exchange(int me, MPI_Comm comm, int tag, size_t size, unsigned seed)
 static void *talk(void *arg)
 {
     int me         = (int)(intptr_t)arg;
-    uint32_t state = 17 + me; /* all ranks' threads generate the same sizes */
+    /* the same thread of every rank draws the same sizes */
+    uint32_t state = 17 + me;
     int round, found, sum, one = 1;
     MPI_Status status;
 

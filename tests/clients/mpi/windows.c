@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Windows of size 0, on every rank and on every second one: create, use the
- * memory of other ranks, free.
+ * Windows in which all ranks or every second one have a part of size 0: they
+ * are created, the memory of other ranks is used, and they are freed.
  */
 #include "client.h"
 
@@ -9,7 +9,7 @@
 
 enum { CREATED, ALLOCATED, DYNAMIC, KINDS };
 
-/* Size of a rank's part; every `step`-th rank has none. */
+/* Returns the bytes of a rank's part: 0 for every `step`-th rank. */
 static MPI_Aint size_of(int rank, int step)
 {
     return (rank % step == 0) ? 0 : 4096;
@@ -35,7 +35,7 @@ static char *open_window(int kind, MPI_Aint size, MPI_Win *win)
     return base;
 }
 
-/* Every rank writes its part of each window that has memory. */
+/* Every rank writes a word of its own to each part that has memory. */
 static void use(MPI_Win win, int kind, int step, char *base)
 {
     MPI_Aint *at   = client_alloc((size_t)client_size * sizeof(*at));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * OpenSHMEM: put and get of all sizes, strided and by pointer, atomics, locks,
- * waiting, ordered signalling, collective operations, repeated allocation and
- * release.
+ * waiting, a flag that follows its data, collective operations, repeated
+ * allocation and release.
  */
 #include <shmem.h>
 #include <stdio.h>
@@ -91,7 +91,7 @@ static void strided(void)
     for (i = 0; i < 100; ++i) {
         local[i] = me * 1000 + i;
     }
-    shmem_barrier_all(); /* all have cleared theirs */
+    shmem_barrier_all(); /* all PEs have cleared their window */
     shmem_long_iput(window, local, 2, 1, 50, right);
     shmem_barrier_all();
     for (i = 0; i < 100; ++i) {
@@ -101,7 +101,8 @@ static void strided(void)
     shmem_free(window);
 }
 
-/* A flag that is put after data and a fence becomes visible after the data. */
+/* A flag that is put after data and a fence must not become visible before the
+ * data. */
 static void in_order(int rounds)
 {
     int right = (me + 1) % all, left = (me + all - 1) % all;
@@ -127,7 +128,8 @@ static void in_order(int rounds)
 
 static void atomics(int rounds)
 {
-    /* a bug of Open MPI: two PEs may get the lock if more than two compete */
+    /* Only with two PEs: in Open MPI two PEs may get the lock at once if more
+     * than two compete, which is a bug of Open MPI. */
     int locked = (all == 2) ? rounds / 4 : 0;
     long got;
     int i;
@@ -137,7 +139,8 @@ static void atomics(int rounds)
         got = shmem_long_atomic_fetch_add(&counter, 2, 0);
         CHECK((got >= 1) && (got < 3L * rounds * all));
     }
-    for (i = 0; i < rounds; ++i) { /* a lock of our own */
+    /* a lock of this test, by compare-and-swap */
+    for (i = 0; i < rounds; ++i) {
         while (shmem_long_atomic_compare_swap(&swapped, 0, me + 1, 0) != 0) {
         }
         got = shmem_long_g(&protected, 0);
@@ -145,7 +148,7 @@ static void atomics(int rounds)
         shmem_quiet();
         CHECK(shmem_long_atomic_swap(&swapped, 0, 0) == me + 1);
     }
-    for (i = 0; i < locked; ++i) { /* and the library's */
+    for (i = 0; i < locked; ++i) { /* the lock of the library */
         shmem_set_lock(&lock);
         got = shmem_long_g(&protected, 0);
         shmem_long_p(&protected, got + 1, 0);

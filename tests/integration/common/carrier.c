@@ -41,10 +41,11 @@ static long long sum_of_bytes(const json_t *counters)
     return sum;
 }
 
-/* Returns the bytes that lanes of the transport have sent and its interfaces
- * have received, from one process's report. Received bytes count, too, because a
- * process that was killed leaves no report of what it sent. Lanes and interfaces
- * are named TRANSPORT/DEVICE; `ugni` stands for ugni_smsg and ugni_rdma. */
+/* Returns the number of bytes in one process's report: those that lanes of the
+ * transport have sent and those that its interfaces have received. Received
+ * bytes count, too, because a process that was killed leaves no report of what
+ * it sent. Lanes and interfaces are named TRANSPORT/DEVICE; `ugni` also selects
+ * ugni_smsg and ugni_rdma. */
 static long long carried_by(const char *path, const char *transport)
 {
     size_t length     = strlen(transport), i;

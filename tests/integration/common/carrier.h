@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Verifies that a team's messages were sent over the transport that
- * TEST_CARRIER names. If it is set, the members write their counters to files,
- * which must show bytes on a lane or an interface of that transport.
+ * Verifies that the messages of a team (team.h) were sent over the transport
+ * that the environment variable TEST_CARRIER names. If the variable is set,
+ * every member writes its counters to a file when it ends. The counters of
+ * lanes and interfaces of that transport must show bytes.
  */
 #ifndef INTEGRATION_CARRIER_H
 #define INTEGRATION_CARRIER_H
@@ -10,15 +11,19 @@
 enum { CARRIER_DIR_MAX = 64 };
 
 struct carrier {
-    const char *transport; /* NULL: nothing is verified */
+    /* Value of TEST_CARRIER; NULL: nothing is verified */
+    const char *transport;
     char dir[CARRIER_DIR_MAX];
 };
 
-/* To be called before the members are forked: makes the folder. */
+/* Call before the members are forked. If TEST_CARRIER is set, creates the
+ * folder for the counter files and makes the members write to it
+ * (UCX_STATS_DEST). */
 void carrier_prepare(struct carrier *carrier);
 
-/* Removes the folder. Returns `status`. If that is 0 and the transport has
- * transferred no bytes, prints a message and returns 1. */
+/* Removes the folder and its files. Returns `status`, except if `status` is 0
+ * and the transport has transferred no bytes: then it prints a message and
+ * returns 1. */
 int carrier_finish(struct carrier *carrier, int status);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Assertions of the integration tests. A failed one prints both values and its
- * location, and ends the process; the team then ends the other members.
+ * Assertions of the integration tests. A failed one prints its location with
+ * the condition or both values, and ends the process with status 1. The parent
+ * process then kills the other members of the test (team.h).
  */
 #ifndef INTEGRATION_CHECK_H
 #define INTEGRATION_CHECK_H
@@ -18,7 +19,8 @@ enum { TEST_SKIPPED = 77 };
 noreturn void check_failed(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Ends the whole test as skipped; the last line of output is the reason. */
+/* Prints the reason and ends this process with TEST_SKIPPED; the parent process
+ * (team.h) then ends the whole test as skipped. */
 noreturn void check_skip(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 
@@ -51,8 +53,8 @@ void check_int(const char *file, int line, const char *what, long long actual,
 /* Seconds of a monotonic clock. */
 double test_now(void);
 
-/* Converts every time limit of these tests: TEST_TIME_FACTOR multiplies it, for
- * sanitizers and slow machines. */
+/* Returns the time limit to use for a limit of `seconds`: TEST_TIME_FACTOR
+ * multiplies it, for sanitizers and slow machines. */
 double test_seconds(double seconds);
 
 #endif

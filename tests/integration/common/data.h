@@ -25,7 +25,8 @@ uint64_t random_below(struct random *random, uint64_t bound);
 /* Fills `order` with the numbers 0 .. count-1 in random order. */
 void random_order(struct random *random, uint32_t *order, uint32_t count);
 
-/* Contents that depend on the message's number and the position. */
+/* data_fill() writes contents that depend on the number `message` and on the
+ * position. data_verify() fails the test if the buffer has other contents. */
 void data_fill(void *buffer, size_t length, uint64_t message);
 void data_verify(const void *buffer, size_t length, uint64_t message);
 

@@ -15,13 +15,16 @@
 
 #define ZE_DRIVER "ZE_ENABLE_ALT_DRIVERS"
 
-/* Kinds of memory by name: of the emulated devices, and of
- * tests/plugins/opaque, which pretends to be a device of another vendor. */
+/* Memory types by name: those of the emulated devices, and that of
+ * tests/plugins/opaque, which uses the type ROCm although no such device
+ * exists. */
 static const struct {
     const char *name;
     ucs_memory_type_t type;
-    const char *fault;  /* Makes the third copy of the emulated device fail */
-    const char *driver; /* Library, or a variable with its path */
+    /* Value of EMULATED_FAIL by which the device's third copy fails */
+    const char *fault;
+    /* Name of the driver's library, or of a variable with its path */
+    const char *driver;
 } types[] = {
     {"opaque", UCS_MEMORY_TYPE_ROCM, NULL, NULL},
     {"cuda", UCS_MEMORY_TYPE_CUDA, "engine:3:700", "libcuda.so.1"},
@@ -42,8 +45,8 @@ static const char *wanted_kinds(void)
     return (names == NULL) ? types[0].name : names;
 }
 
-/* Index in `types` of the k-th of TEST_MEMORY, beginning with 1; NUM_TYPES: there
- * are fewer. */
+/* Returns the index in `types` of a kind, which is the kind-th name in
+ * TEST_MEMORY (kind >= 1). NUM_TYPES: the list has fewer names. */
 static unsigned index_of(int kind)
 {
     const char *name = wanted_kinds();
@@ -107,11 +110,11 @@ ucs_memory_type_t memory_opaque_type(void)
 
 ucs_memory_type_t memory_foreign_type(void)
 {
-    return UCS_MEMORY_TYPE_RDMA; /* no plugin has it */
+    return UCS_MEMORY_TYPE_RDMA; /* no plugin supports it */
 }
 
-/* Returns the address at which the test accesses the memory, from the emulated
- * driver that the plugin has loaded. */
+/* Returns the second address of emulated memory, at which the test accesses it.
+ * The plugin has loaded the emulated driver, which knows the address. */
 static char *emulated_view_of(const char *address, size_t length, int kind)
 {
     const char *name = types[index_of(kind)].driver;
@@ -126,8 +129,9 @@ static char *emulated_view_of(const char *address, size_t length, int kind)
     return view(address, length);
 }
 
-/* Maps the pages behind memory of tests/plugins/opaque with access for the
- * test. */
+/* Maps the memory of tests/plugins/opaque at `address` for the test: finds its
+ * file by the name "opaque-ADDRESS" among the descriptors of this process.
+ * NULL: there is no such file. */
 static char *view_of(const char *address, size_t length)
 {
     char wanted[64], path[300], target[300];

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory of a test: ordinary, or inaccessible to the processor.
- * tests/plugins/opaque provides the latter, and the test maps the file
- * descriptor of that memory to access it. With TEST_MEMORY=cuda, or a list of
- * memory types, an emulated driver of tests/emulated provides both the memory
- * and the address for the test's accesses. The first type of the list must be
+ * Memory of a test, of several kinds. Kind 0 is ordinary memory. Kind 1 is
+ * inaccessible to the processor: only a transport that supports its memory type
+ * can copy it. Further kinds exist only with a list in TEST_MEMORY.
+ *
+ * Without TEST_MEMORY, tests/plugins/opaque provides kind 1, and the test maps
+ * the file behind that memory to fill and verify it. TEST_MEMORY names memory
+ * types as memory.c lists them, separated by commas ("cuda,rocm"): kinds 1, 2
+ * and so on. Emulated drivers of tests/emulated then provide the memory and a
+ * second address for the test's accesses. The first type of the list must be
  * inaccessible to the processor.
  */
 #ifndef INTEGRATION_MEMORY_H
@@ -16,7 +20,7 @@
 
 #define MEMORY_OPAQUE_TYPE memory_opaque_type()
 
-/* A type of inaccessible memory without a plugin that copies it */
+/* A memory type that no plugin can copy */
 #define MEMORY_FOREIGN_TYPE memory_foreign_type()
 
 enum {
@@ -27,41 +31,44 @@ enum {
 };
 
 struct memory {
-    char *address; /* Address for UCP */
-    char *view;    /* Address for the test's accesses */
+    char *address; /* Address that is passed to UCP */
+    char *view;    /* Address at which the test fills and verifies the memory */
     size_t length;
-    bool is_mapped; /* The test has mapped the view */
+    bool is_mapped; /* The test has mapped `view` and must unmap it */
     ucp_mem_h memh;
 };
 
 ucs_memory_type_t memory_opaque_type(void);
 ucs_memory_type_t memory_foreign_type(void);
 
-/* Number of kinds of memory: 0 is ordinary, 1 inaccessible to the processor, and
- * the others are further ones of TEST_MEMORY. */
+/* Number of kinds, including ordinary memory */
 int memory_kinds(void);
-/* With more than a few kinds there are many pairs of them: the tests then use
- * every fifth of their sizes. */
+/* Step by which a test goes through its list of sizes: 5 with more than
+ * MEMORY_FEW_KINDS kinds, because the tests run every pair of kinds; otherwise
+ * 1. */
 int memory_size_step(void);
 const char *memory_kind_name(int kind);
 ucs_memory_type_t memory_kind_type(int kind);
 
-/* With TEST_DIRECT=y: the transports copy such memory between the processes. */
+/* Returns whether TEST_DIRECT is set. The test's transports then transfer
+ * inaccessible memory between the processes without a copy in host memory. */
 bool memory_is_direct(void);
 
-/* UCP allocates the memory; it is filled with zeros. */
+/* Allocates memory of a kind by ucp_mem_map() and fills it with zeros. */
 void memory_make(struct side *side, struct memory *memory, size_t length,
                  int kind);
 void memory_drop(struct side *side, struct memory *memory);
 
-/* Call before the first use of the library. memory_delay(): copies take a long
- * time (rounds of progress, or microseconds). memory_fail(): the third copy
- * fails, and possibly later ones. */
+/* Call before the first use of the library, as both set environment variables.
+ * memory_delay(): each copy of inaccessible memory takes `amount` rounds of
+ * progress, or microseconds with an emulated driver. memory_fail(): the third
+ * copy fails, and possibly later ones. */
 void memory_delay(const char *amount);
 void memory_fail(void);
 
-/* Prepares memory for a message, with the guard after it. memory_verify()
- * checks the message and that no other byte has changed. */
+/* memory_prepare() fills `length` bytes and the guard after them with a
+ * pattern, before a message is received. memory_verify() checks the message and
+ * that the guard is unchanged. */
 void memory_prepare(struct memory *memory, size_t length);
 void memory_verify(const struct memory *memory, size_t length,
                    uint64_t message);

@@ -93,7 +93,8 @@ static int open_link_news(void)
     return fd;
 }
 
-/* The link runs shortly after both ends are up. */
+/* Waits until the device runs, which is shortly after both ends of the link are
+ * up. `news` is the socket of open_link_news(). */
 static void wait_running(int news, const char *name)
 {
     struct ifreq request = {0};
@@ -115,7 +116,7 @@ static void wait_running(int news, const char *name)
 
 const char *net_host(int rank)
 {
-    /* addresses set by join() */
+    /* join() sets these addresses */
     return (rank == 0) ? "10.77.0.1" : "10.77.0.2";
 }
 
@@ -134,8 +135,8 @@ void net_use(int rank, int link, const char *name)
     names[link][rank] = name;
 }
 
-/* Creates a link between the namespaces: link 0 is 10.77.0.0/24, link 1
- * 10.78.0.0/24. */
+/* Creates link `link` between the namespaces; both members call it. Link 0 has
+ * the network 10.77.0.0/24, link 1 10.78.0.0/24. */
 static void join(struct team *team, int link)
 {
     const char *name = net_device(team->rank, link);

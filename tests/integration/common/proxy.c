@@ -15,8 +15,8 @@
 
 enum { RELAYS = 64 };
 
-/* Shared by all members. The proxy finds the destination of a connection by its
- * source port. */
+/* Shared by all members. connect() stores the destination of each redirected
+ * connection by its source port, so that the proxy finds it there. */
 struct shared {
     /* Network order, like all ports in this file */
     _Atomic uint16_t proxy_port;
@@ -26,7 +26,7 @@ struct shared {
 };
 
 static struct shared *shared;
-static bool redirect; /* In processes under test */
+static bool redirect; /* Set in processes whose connections go to the proxy */
 static int listener = -1;
 
 typedef int (*connect_t)(int, const struct sockaddr *, socklen_t);
@@ -128,8 +128,9 @@ static bool write_all(int fd, const char *next, size_t length)
     return true;
 }
 
-/* Forwards the available bytes. Cuts when the byte count is reached, possibly
- * within them. Returns false when the relay must end. */
+/* Forwards the bytes that are available. If they exceed plan.cut_after,
+ * forwards only that many and returns false, or with plan.garble changes the
+ * next byte and forwards all. Returns false if the relay must be closed. */
 static bool move_bytes(int from, int to)
 {
     int64_t left = shared->plan.cut_after;

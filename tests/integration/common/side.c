@@ -53,7 +53,8 @@ void side_progress(void *arg)
     struct side *side = arg;
 
     if (ucp_worker_progress(side->worker) == 0) {
-        sched_yield(); /* more members than cores */
+        /* let other members run: there may be more members than cores */
+        sched_yield();
     }
 }
 
@@ -172,8 +173,9 @@ struct side_ep *side_meet(struct side *side, struct team *team, int rank)
     return entry;
 }
 
-/* The callback may run before the call returns, or never if the call completes
- * at once. */
+/* Stores the value that a UCP call returned. If it is a request, the callback
+ * sets `done`, possibly before the call returned. Otherwise the operation is
+ * complete and there is no callback. */
 static void take_result(struct side_op *op, ucs_status_ptr_t result)
 {
     op->request = result;
@@ -222,7 +224,8 @@ static void on_received(void *request, ucs_status_t status,
 void side_recv(struct side *side, struct side_op *op, void *buffer,
                size_t length, ucp_tag_t tag, ucp_tag_t mask)
 {
-    /* The callback receives length and tag, so it must always be called. */
+    /* The callback stores length and tag. NO_IMM_CMPL makes UCP call it also
+     * for a receive that completes at once. */
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK |
                         UCP_OP_ATTR_FIELD_USER_DATA |

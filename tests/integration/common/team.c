@@ -125,13 +125,14 @@ static void kill_members(const struct team *team, const bool *alive)
     for (rank = 0; rank < team->size; ++rank) {
         if (alive[rank]) {
             kill(team->pids[rank], SIGKILL);
-            /* a program may run several teams */
+            /* leave no zombie: a later team's waitpid() would return it */
             waitpid(team->pids[rank], NULL, 0);
         }
     }
 }
 
-/* Waits for the next member to end, at most until the deadline. */
+/* Waits until a member ends; returns its process id and wait status. Returns 0
+ * after the deadline. */
 static pid_t wait_member(double deadline, int *status)
 {
     struct timespec slice = {.tv_nsec = 100 * 1000000};

@@ -81,7 +81,8 @@ static void take(struct traffic_op *op, ucs_status_ptr_t result)
     }
 }
 
-/* The header contains the number of the data. */
+/* Handler of active messages. The header contains the number by which the data
+ * was filled. */
 static ucs_status_t on_am(void *arg, const void *header, size_t header_length,
                           void *data, size_t length,
                           const ucp_am_recv_param_t *am)
@@ -105,7 +106,7 @@ static ucs_status_t on_am(void *arg, const void *header, size_t header_length,
 
     op = traffic->quiet ? NULL : free_op(traffic->receives);
     if (op == NULL) {
-        return UCS_OK; /* dropped: the send succeeds */
+        return UCS_OK; /* the message is dropped, but its send succeeds */
     }
     op->number      = number;
     op->length      = length;
@@ -231,7 +232,7 @@ void traffic_drop_key(struct traffic *traffic)
 
 /* ------------------------------------------------------------ operations -- */
 
-/* Lengths on a logarithmic scale, at least one byte. */
+/* Returns a random length between 1 and `most`, on a logarithmic scale. */
 static size_t any_length(struct random *random, size_t most)
 {
     size_t length = 1 +
@@ -355,7 +356,7 @@ void traffic_step(struct traffic *traffic, bool send)
     struct traffic_op *op;
     int i;
 
-    /* keep half of the operations for active messages */
+    /* only half of the entries: active messages need the others */
     if (!traffic->quiet && (traffic_open_receives(traffic) < TRAFFIC_OPS / 2)) {
         post_receive(traffic, free_op(traffic->receives));
     }

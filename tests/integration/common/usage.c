@@ -45,7 +45,8 @@ size_t usage_heap(void)
 #endif
 }
 
-/* Calls `each` for every line of this process's mappings; returns the sum. */
+/* Calls `each` for every line of /proc/self/maps; returns the sum of its
+ * results. */
 static unsigned count_mappings(unsigned (*each)(const char *line))
 {
     FILE *maps     = fopen("/proc/self/maps", "r");
@@ -65,7 +66,8 @@ __attribute__((unused)) static unsigned is_any(const char *line)
     return line[0] != '\0';
 }
 
-/* Returns whether a line is shared memory that a transport creates. */
+/* Returns 1 for a line of /proc/self/maps with shared memory as transports
+ * create it: System V, memfd or /dev/shm. */
 static unsigned is_shared(const char *line)
 {
     return (strstr(line, "/SYSV") != NULL) ||

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Opens the library with the given settings and prints the last step that was
- * reached: the program that the tests of messages run. It uses only the public
- * API.
+ * The program that the tests of messages run: opens the library with the given
+ * settings, and prints the name and the status of the first step that failed,
+ * or else of the last step. Messages of the library go to its log. Uses only
+ * the public API.
  *
  *   try_settings [prefix=APP] [file=PATH] [set=NAME=VALUE]... [peer=TLS]
- * [listen]
+ *     [listen]
  *
- * "listen" also creates a listener; "peer" connects to a second worker that has
- * only the transports TLS, instead of to the worker itself. Prints "STEP
- * STATUS" of the first step that failed, or else of the last one. The messages
- * of the library go to its log.
+ * prefix, file: arguments of ucp_config_read(). set: changes a variable of the
+ * configuration. peer: connects to a second worker that has only the transports
+ * TLS, instead of to the worker itself. listen: also creates a listener.
  */
 #include <ucp/api/ucp.h>
 
@@ -69,8 +69,8 @@ static void refuse(ucp_conn_request_h request, void *arg)
     ucp_listener_reject(*listener, request);
 }
 
-/* Connects to another worker, or to the worker itself, which every transport
- * supports. */
+/* Connects `worker` to `peer` and closes the endpoint. `peer` may be `worker`
+ * itself, which every transport supports. */
 static outcome_t connect_to(ucp_worker_h worker, ucp_worker_h peer)
 {
     outcome_t outcome      = {"endpoint", UCS_OK};
@@ -104,7 +104,8 @@ static outcome_t connect_to(ucp_worker_h worker, ucp_worker_h peer)
     return outcome;
 }
 
-/* Connects to a second worker that has only the transports `tls`. */
+/* Creates a second worker that has only the transports `tls`, and connects to
+ * it. */
 static outcome_t connect_to_peer(ucp_worker_h worker, const char *tls)
 {
     ucp_params_t params = {
@@ -208,8 +209,9 @@ static outcome_t run(ucp_config_t *config, const char *peer_tls, int argc,
     return outcome;
 }
 
-/* Returns the name of the constant, which does not change, unlike the text of a
- * status. */
+/* Returns the name of the status's constant, if it is one of those below, which
+ * cases.txt expects: names of constants stay the same, while the texts of
+ * ucs_status_string() may change. Returns that text for every other status. */
 static const char *status_name(ucs_status_t status)
 {
     switch (status) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Computations of ucx_perftest: percentiles, contents, parameters as text. */
+/* Computations of ucx_perftest: percentiles, patterns of message contents, and
+ * parameters as text. */
 #include "histogram.h"
 #include "meter.h"
 #include "params.h"
@@ -21,7 +22,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Fills in reproducible numbers of many magnitudes. */
+/* Fills `values` with reproducible numbers of many magnitudes. */
 static void numbers(uint64_t *values)
 {
     uint64_t state = 88172645463325252ull;
@@ -247,8 +248,7 @@ START_TEST(a_meter_counts_every_operation_and_its_time)
     meter_figures(&meter, 50, 2, &figures);
     ck_assert_uint_eq(figures.iterations, 50);
     ck_assert_uint_eq(histogram.total, 50);
-    /* a message takes half of an iteration, and each iteration took 100 us or
-     * more */
+    /* an iteration takes at least 100 us and counts as two messages */
     ck_assert_double_ge(figures.overall_time, 49);
     ck_assert_double_ge(figures.percentile, 49);
     ck_assert_double_eq_tol(figures.overall_rate * figures.overall_time, 1e6,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Prints every variable with its help, in the format of ucx.conf;
- * check_table.py compares this with the table of variables. Loads all plugins
- * that it finds, to include their variables.
+ * Prints every variable with its help text, in the format of ucx.conf;
+ * check_table.py compares the output with the documented table of variables.
+ * Loads all plugins that it finds, so that their variables are included.
  */
 #include <stdio.h>
 #include <ucp/api/ucp.h>
@@ -17,7 +17,7 @@ int main(void)
     ucp_config_t *config;
     unsigned count, i;
 
-    /* this call registers the variables of the library itself */
+    /* registers the variables of the library itself */
     if (ucp_config_read(NULL, NULL, &config) != UCS_OK) {
         return 1;
     }

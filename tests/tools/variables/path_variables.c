@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Every variable that names a file or a folder must have the flag for paths:
- * without it, the user of a set-user-ID program could control which files the
- * program creates. Checks the variables of the library and of all plugins.
+ * Checks that every variable of the library and of all plugins that names a
+ * file or a folder has the flag for paths. A set-user-ID program ignores
+ * variables with this flag; without it, the program's user could control which
+ * files the program creates.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -14,20 +15,21 @@
 #include "ucs/config/config.h"
 #include "uct/base/component.h"
 
-/* Only texts can name files, not numbers or enumerations. */
+/* Type of the variables to check: only a text can name a file */
 static const char text_type[] = "any text";
 
 static const char *const path_words[] = {"path",  "paths",     "file",
                                          "files", "folder",    "folders",
                                          "dir",   "directory", NULL};
 
-/* These must be found, so that an empty iteration is detected. */
+/* Variables that must be found, so that the test fails if the iteration finds
+ * nothing. */
 static const char *const known_paths[] = {"UCX_LOG_FILE",   "UCX_CONFIG_DIR",
                                           "UCX_STATS_DEST", "UCX_PLUGIN_PATH",
                                           "UCX_POSIX_DIR",  NULL};
 
 typedef struct {
-    unsigned found; /* bit for each of known_paths */
+    unsigned found; /* A bit for each of known_paths */
     unsigned faults;
 } walk_t;
 
@@ -92,7 +94,7 @@ static int load_plugins(void)
     ucp_config_t *config;
     unsigned count, i;
 
-    /* this call registers the variables of the library itself */
+    /* registers the variables of the library itself */
     if (ucp_config_read(NULL, NULL, &config) != UCS_OK) {
         return 0;
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * For secure_program.py: a set-user-ID program. Prints "secure" or "plain"
- * (AT_SECURE), then opens the library and sends a message to itself, so that
- * shared memory is created and every setting is read.
+ * A set-user-ID program that secure_program.py runs. Prints "secure" or "plain"
+ * (by AT_SECURE), then opens the library and sends a message to itself, so that
+ * shared memory is created and every variable is read.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The accounting of memory by ucs_memtrack_*(). An environment variable enables
- * the accounting, and the account is written when the process ends: each test
- * runs a child process and reads its output.
+ * The accounting of memory by ucs_memtrack_allocated() and
+ * ucs_memtrack_releasing(), which the drop-in libucs.so exports. The variable
+ * UCX_MEMTRACK_DEST enables the accounting and names the destination; the
+ * account is written when the process ends. So each test runs a child process
+ * and reads its output.
  */
 #include <check.h>
 #include <pthread.h>
@@ -85,7 +87,8 @@ static void ck_row(const char *text, const char *name, unsigned long bytes,
     ck_assert_msg(rows == 1, "%u rows of %s in:\n%s", rows, name, text);
 }
 
-/* Any addresses are valid arguments: the library does not access the memory. */
+/* Addresses for the calls. Any address is valid: the library does not access
+ * the memory. */
 static char memory[THREADS * ROUNDS];
 
 static void two_names(void)
@@ -97,8 +100,8 @@ static void two_names(void)
     ucs_memtrack_allocated(&memory[3], 20, "first");
 }
 
-/* memtrack: the account has the current and the maximum amounts for each
- * name */
+/* The account shows the current and the largest number of bytes and blocks for
+ * each name. */
 START_TEST(account_is_by_name)
 {
     run("stdout", two_names);
@@ -107,7 +110,7 @@ START_TEST(account_is_by_name)
 }
 END_TEST
 
-/* memtrack: UCX_MEMTRACK_DEST selects where the account is written */
+/* UCX_MEMTRACK_DEST selects where the account is written. */
 START_TEST(account_goes_to_stderr)
 {
     run("stderr", two_names);
@@ -115,8 +118,7 @@ START_TEST(account_goes_to_stderr)
 }
 END_TEST
 
-/* memtrack: without UCX_MEMTRACK_DEST nothing is counted and nothing is
- * printed */
+/* Without UCX_MEMTRACK_DEST nothing is counted and nothing is printed. */
 START_TEST(nothing_is_kept_unasked)
 {
     run(NULL, two_names);
@@ -126,7 +128,7 @@ START_TEST(nothing_is_kept_unasked)
 }
 END_TEST
 
-/* memtrack: the account is written to the file that the variable names */
+/* The account is written to the file that UCX_MEMTRACK_DEST names. */
 START_TEST(account_goes_to_file)
 {
     char dir[] = "/tmp/memtrack-XXXXXX", dest[64], path[64], text[4096];
@@ -150,8 +152,8 @@ START_TEST(account_goes_to_file)
 }
 END_TEST
 
-/* memtrack: a destination that it cannot write to is reported, and has no other
- * effect */
+/* A destination to which the library cannot write is reported, and has no other
+ * effect. */
 START_TEST(bad_destination_is_reported)
 {
     run("nowhere", two_names);
@@ -175,8 +177,8 @@ static void odd_calls(void)
     ucs_memtrack_allocated(&memory[1], 0, "used");
 }
 
-/* memtrack: releases of unknown addresses, and addresses that are allocated
- * twice, do not corrupt the account */
+/* Releases of unknown addresses and repeated allocations of one address do not
+ * corrupt the account. */
 START_TEST(unusual_calls_are_handled)
 {
     run("stdout", odd_calls);
@@ -214,10 +216,10 @@ static void many_threads(void)
     for (i = 0; i < THREADS; ++i) {
         pthread_join(threads[i], NULL);
     }
-    allocate_and_release(memory); /* memory[0] is allocated already */
+    allocate_and_release(memory); /* memory[0] is allocated at this moment */
 }
 
-/* memtrack: threads share the account */
+/* All threads of the process share one account. */
 START_TEST(threads_share_the_account)
 {
     unsigned long peak_bytes = 0, peak_blocks = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A subscriber for tests: records the events that it receives, and finds out
- * whether one of them covered a range. It allocates no memory. This file
- * contains no tests.
+ * A handler of memory events for tests, and its record. heard_cb() stores the
+ * events that it receives; heard_range() tells whether one of them covered a
+ * range. The handler allocates no memory, because allocations cause events.
  */
 #ifndef TEST_UCM_HEARD_H
 #define TEST_UCM_HEARD_H
@@ -55,7 +55,7 @@ static inline unsigned heard_count(const heard_t *heard)
     return (count < HEARD_MAX) ? count : HEARD_MAX;
 }
 
-/* Returns the number of events of this type. */
+/* Returns the number of recorded events of this type. */
 static inline unsigned heard_type(const heard_t *heard, ucm_event_type_t type)
 {
     unsigned i, found = 0;
@@ -66,7 +66,8 @@ static inline unsigned heard_type(const heard_t *heard, ucm_event_type_t type)
     return found;
 }
 
-/* Returns whether one event of this VM type covered the whole range. */
+/* Returns whether one recorded event of this type (VM_MAPPED or VM_UNMAPPED)
+ * covered the whole range. */
 static inline int heard_range(const heard_t *heard, ucm_event_type_t type,
                               const void *address, size_t length)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A shared object that maps and unmaps memory. Tests load it after the
- * interception of these calls has started. */
+/* A shared object that maps and unmaps memory. Tests load it after UCM has
+ * started to intercept these calls. */
 #include <sys/mman.h>
 
 __attribute__((visibility("default"))) void *mapper_map_and_unmap(void);

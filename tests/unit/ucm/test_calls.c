@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The calls that UCM exports for code that intercepts by other means: the calls
- * that cause events, those that do not, and those that only report an event.
- * These tests intercept no function.
+ * The functions by which UCM offers memory calls to code that intercepts them
+ * by other means: ucm_mmap() and others perform the call and cause events,
+ * ucm_orig_mmap() and others perform it without events, and ucm_vm_mmap() and
+ * ucm_vm_munmap() only report an event. These tests intercept no function.
  */
 #include "heard.h"
 
@@ -56,7 +57,8 @@ START_TEST(mapping_with_events)
     heard_clear(&heard);
     ck_assert_int_eq(ucm_munmap(address, 2 * PAGE), 0);
     ck_unmapped(&heard, address, 2 * PAGE);
-    ck_assert_int_eq(madvise(address, PAGE, MADV_NORMAL), -1); /* unmapped */
+    /* the page is not mapped any more */
+    ck_assert_int_eq(madvise(address, PAGE, MADV_NORMAL), -1);
 }
 END_TEST
 
@@ -98,7 +100,8 @@ START_TEST(data_segment_with_events)
     heard_clear(&heard);
     ck_assert_int_eq(ucm_brk(end), 0);
     ck_unmapped(&heard, end, PAGE);
-    ck_assert_ptr_eq(sbrk(0), end); /* the C library has the same end */
+    /* the C library reports the same end of the heap */
+    ck_assert_ptr_eq(sbrk(0), end);
 }
 END_TEST
 
@@ -141,7 +144,8 @@ START_TEST(reports_are_passed_on)
     ck_unmapped(&heard, (void *)(5 * PAGE), 2 * PAGE);
     ck_assert_uint_eq(heard_count(&heard), 2);
 
-    /* an empty range, and a range that exceeds the address space */
+    /* an empty range is ignored; a range that exceeds the address space is
+     * cut */
     ucm_vm_munmap((void *)(5 * PAGE), 0);
     ck_assert_uint_eq(heard_count(&heard), 2);
     ucm_vm_munmap((void *)PAGE, SIZE_MAX);

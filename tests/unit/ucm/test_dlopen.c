@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * dlopen: calls of objects that are loaded after the start of interception are
- * intercepted, and dlopen() still finds an object by the run path of its
- * caller.
+ * dlopen: UCM also intercepts the calls of objects that are loaded after
+ * interception has started, and dlopen() still finds an object by the run path
+ * of its caller.
  */
 #include "heard.h"
 
@@ -41,7 +41,8 @@ START_TEST(object_loaded_later_is_intercepted)
 }
 END_TEST
 
-/* A sanitizer that intercepts dlopen() becomes the caller. */
+/* A sanitizer that intercepts dlopen() becomes the caller, so that the run path
+ * of this program does not apply: not tested then. */
 START_TEST(object_is_found_by_the_run_path_of_the_caller)
 {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

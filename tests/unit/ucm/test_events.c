@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Events: what each call reports, in all modes of interception, and with heaps
- * other than the C library's.
+ * Events: what each call reports, with each mode of interception, and with
+ * other heaps than the C library's.
  */
 #include "heard.h"
 
@@ -117,8 +117,8 @@ START_TEST(segments_are_told_with_their_size)
     ck_mapped(&heard, address, 5 * PAGE);
     ck_assert_uint_eq(heard_type(&heard, UCM_EVENT_SHMAT), 1);
 
-    /* shmdt() also reports the whole segment if a part of it has other access
-     * rights */
+    /* shmdt() detaches and reports the whole segment, even if a part of it has
+     * other access rights. */
     ck_assert_int_eq(mprotect(address + PAGE, PAGE, PROT_READ), 0);
     ck_assert_int_eq(shmdt(address), 0);
     ck_unmapped(&heard, address, 5 * PAGE);
@@ -161,7 +161,8 @@ START_TEST(data_segment_is_told)
 END_TEST
 
 /* If free() returns a large block to the system, an event reports this,
- * whatever heap is used. The C library's heap returns large blocks at once. */
+ * whatever heap is used (the C library's heap returns large blocks at once).
+ * mincore() tells whether the block was returned. */
 START_TEST(heap_tells_when_it_gives_a_block_back)
 {
     const size_t length = 64ul << 20;
@@ -175,7 +176,9 @@ START_TEST(heap_tells_when_it_gives_a_block_back)
     heard_clear(&heard);
     free(block);
 #ifdef __SANITIZE_THREAD__
-    return; /* its heap calls the system directly */
+    /* the sanitizer's heap calls the system directly, which UCM cannot
+     * intercept */
+    return;
 #endif
     if ((mincore(page, PAGE, &resident) != 0) || !(resident & 1)) {
         ck_unmapped(&heard, page, PAGE);

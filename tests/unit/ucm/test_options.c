@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Settings by ucm_set_global_opts(): each has its documented effect. */
+/* Options that a program sets by ucm_set_global_opts(): each has its documented
+ * effect. */
 #include "heard.h"
 
 #include <dlfcn.h>
@@ -46,8 +47,8 @@ static int munmap_is_heard(void)
     return heard_range(&heard, UCM_EVENT_VM_UNMAPPED, address, PAGE);
 }
 
-/* Subscribes with these options. Returns whether this patches munmap() of the C
- * library. */
+/* Subscribes with these options. Returns whether UCM patched the code of the C
+ * library's munmap(). */
 static int changes_code(const ucm_global_config_t *options)
 {
     void *code = dlsym(dlopen("libc.so.6", RTLD_LAZY), "munmap");
@@ -85,13 +86,13 @@ START_TEST(mode_says_how_calls_are_intercepted)
 }
 END_TEST
 
-/* A security policy can forbid this process to make further pages executable.
- * Interception then replaces entries of the objects' relocation tables
- * instead. */
+/* A security policy (prctl(PR_SET_MDWE)) can forbid this process to make pages
+ * executable. Interception then cannot patch code, and replaces entries of the
+ * objects' relocation tables instead. */
 START_TEST(policy_against_new_code_leads_to_tables)
 {
     if (prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0) != 0) {
-        return; /* an older kernel */
+        return; /* the kernel is too old for this policy */
     }
     ck_assert(!changes_code(&defaults));
     ck_ok(ucm_test_events(VM_EVENTS));
@@ -106,7 +107,7 @@ START_TEST(settings_count_before_the_environment)
     ck_ok(subscribe(&options));
     options.enable_events = 0;
     ucm_set_global_opts(&options);
-    /* installed before */
+    /* interception was installed before events were disabled, and stays */
     ck_ok(ucm_set_event_handler(VM_EVENTS, 1, heard_cb, &heard));
 }
 END_TEST
@@ -125,12 +126,12 @@ START_TEST(by_tables_the_heap_must_be_watched)
     ucm_global_config_t options = defaults;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    return; /* the heap is the sanitizer's */
+    return; /* the heap is that of the sanitizer, not the C library's */
 #endif
     options.mmap_hook_mode      = UCM_MMAP_HOOK_RELOC;
     options.enable_malloc_reloc = 0;
     ck_assert_int_eq(subscribe(&options), UCS_ERR_UNSUPPORTED);
-    /* a second subscription is rejected as well */
+    /* a second subscription fails in the same way */
     ck_assert_int_eq(subscribe(&options), UCS_ERR_UNSUPPORTED);
     options.enable_malloc_reloc = 1;
     options.enable_malloc_hooks = 0;

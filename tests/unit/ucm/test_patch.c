@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Changing instructions: the lengths of the instructions at the start of
- * functions, and functions made for the test that begin like those of several C
- * libraries.
+ * Patching of functions: the lengths of the instructions at the start of a
+ * function, and the patching of functions that the test creates. Those begin
+ * like the functions of several C libraries.
  */
 #include "heard.h"
 
@@ -65,7 +65,8 @@ static void note_published(ucm_call_t call, void *previous)
     published = previous;
 }
 
-/* Copies the code to a new executable page, at `offset`. */
+/* Copies the code to a new page, `offset` bytes after its start, and makes the
+ * page executable. Returns the address of the copy. */
 static uint8_t *place(const uint8_t *code, size_t length, size_t offset)
 {
     uint8_t *page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
@@ -78,15 +79,15 @@ static uint8_t *place(const uint8_t *code, size_t length, size_t offset)
     return page + offset;
 }
 
-/* Patches the function, and checks that a call of it then calls
- * ucm_madvise(). */
+/* Patches the function so that it calls ucm_madvise(), calls it, and checks
+ * that an event reports this. */
 static void check_patched(uint8_t *entry)
 {
     const char *reason = "none";
     function_t function;
     void *address;
 
-    published = &heard; /* must be overwritten */
+    published = &heard; /* note_published() must overwrite this */
     ck_assert_msg(ucm_patch(UCM_CALL_MADVISE, entry, note_published, &reason) ==
                       UCS_OK,
                   "%s", reason);
@@ -151,7 +152,8 @@ START_TEST(unsafe_function_is_left_alone_if_there_are_threads)
     ck_assert_int_eq(memcmp(entry, code[_i], sizeof(code[_i])), 0);
     pthread_barrier_wait(&barrier);
     pthread_join(thread, NULL);
-    check_patched(entry); /* no other thread runs in it any more */
+    /* with a single thread, no other one can be executing the function */
+    check_patched(entry);
 }
 END_TEST
 
@@ -202,8 +204,9 @@ START_TEST(jump_by_memory_of_another_is_passed_on_to)
 }
 END_TEST
 
-/* A large mapping between the C library and later loaded objects does no harm:
- * the page of jumps is placed within reach of the function. */
+/* A function that is far away from other mappings, as behind a large
+ * mapping: the page with the jump instructions is placed within reach of the
+ * function. */
 START_TEST(far_away_function_is_changed)
 {
     uint8_t *wish = (uint8_t *)0x200000000000;

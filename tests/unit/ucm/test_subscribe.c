@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Subscribing: order of handlers, unsubscribing, calls from inside a handler,
- * external events, fork; and that the C library is unchanged before the first
- * subscription.
+ * Subscribing to memory events: order of handlers, unsubscribing, calls from
+ * inside a handler, external events, fork. Also that the code of the C library
+ * is unchanged before the first subscription.
  */
 #include "heard.h"
 
@@ -136,7 +136,8 @@ START_TEST(subscriber_below_zero_may_make_the_call)
     ck_ok(ucm_set_event_handler(UCM_EVENT_MUNMAP, -1, make_the_call, &count));
     ck_assert_int_eq(munmap(address, PAGE), 0);
     ck_assert_uint_eq(count, 1);
-    ck_assert_int_eq(madvise(address, PAGE, MADV_DONTNEED), -1); /* unmapped */
+    /* the page was unmapped once and is not mapped any more */
+    ck_assert_int_eq(madvise(address, PAGE, MADV_DONTNEED), -1);
 }
 END_TEST
 
@@ -198,7 +199,9 @@ static void stay_inside(ucm_event_type_t type, ucm_event_t *event, void *arg)
     while (!atomic_load(&slow->leave)) {
         sched_yield();
     }
-    usleep(20000); /* so that a caller that does not wait is detected */
+    /* time in which a ucm_unset_event_handler() that does not wait would
+     * return */
+    usleep(20000);
     atomic_store(&slow->left, 1);
 }
 
@@ -222,8 +225,8 @@ START_TEST(unsubscribing_waits_for_running_handlers)
     pthread_t inside, unset;
     void *left;
 
-    /* intercepts all calls first, because interception tests itself by calls
-     * that cause events */
+    /* First intercepts all calls: interception tests itself by calls that cause
+     * events, which must not reach the slow handler. */
     ck_ok(ucm_set_event_handler(CALL_EVENTS, 0, heard_cb, &heard));
     ck_ok(ucm_set_event_handler(UCM_EVENT_MUNMAP, 0, stay_inside, &slow));
     ck_assert_int_eq(pthread_create(&inside, NULL, unmap_a_page, NULL), 0);
@@ -231,7 +234,7 @@ START_TEST(unsubscribing_waits_for_running_handlers)
         sched_yield();
     }
     ck_assert_int_eq(pthread_create(&unset, NULL, unset_slow, &slow), 0);
-    /* meanwhile this thread subscribes and receives events */
+    /* meanwhile this thread can subscribe and receive events */
     ck_ok(ucm_set_event_handler(UCM_EVENT_MMAP, 0, heard_cb, &heard));
     (void)map(PAGE);
     ck_assert_uint_ge(heard_type(&heard, UCM_EVENT_MMAP), 1);
@@ -291,8 +294,8 @@ START_TEST(trial_of_externals_needs_somebody_to_report)
     ucm_unset_external_event(UCM_EVENT_VM_UNMAPPED);
     ck_ok(ucm_test_external_events(UCM_EVENT_VM_UNMAPPED));
 
-    /* the handler of calls acts as an external interceptor: it reports that
-     * memory was unmapped */
+    /* The handler of munmap() acts as an external interceptor: it reports that
+     * memory was unmapped. */
     ucm_set_external_event(UCM_EVENT_VM_UNMAPPED);
     ck_ok(ucm_set_event_handler(CALL_EVENTS, -1, report_outside, NULL));
     ck_ok(ucm_test_external_events(UCM_EVENT_VM_UNMAPPED));
@@ -311,12 +314,13 @@ START_TEST(test_of_events_detects_lost_interception)
     ck_ok(ucm_test_events(VM_EVENTS));
     read_functions(after);
     if (memcmp(before[1], after[1], 32) == 0) {
-        return; /* this mode does not change the function */
+        return; /* this mode of interception does not change the function */
     }
     ck_assert_int_eq(mprotect(page, 2 * PAGE,
                               PROT_READ | PROT_WRITE | PROT_EXEC),
                      0);
-    /* like another program that patches the function */
+    /* restores the original code, as another program that patches the function
+     * may do */
     memcpy(code, before[1], 32);
     ck_assert_int_eq(ucm_test_events(VM_EVENTS), UCS_ERR_UNSUPPORTED);
     ck_ok(ucm_test_events(UCM_EVENT_VM_MAPPED));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Threads: interception begins while other threads execute the intercepted
- * calls, and subscriptions start and end while events arrive.
+ * calls, and handlers are added and removed while events arrive.
  */
 #include "heard.h"
 
@@ -13,9 +13,9 @@
 
 #define NUM_THREADS 4
 
-/* Number of events: in this thread, and in all threads. Volatile, because the
- * compiler assumes that functions of the C library call no function of the
- * program. */
+/* Number of events: those in this thread (told_here), and those in all threads.
+ * told_here is volatile, because the compiler assumes that functions of the C
+ * library call no function of the program. */
 static __thread volatile unsigned told_here;
 static atomic_uint told;
 
@@ -97,7 +97,7 @@ static void hammers_start(hammer_t *hammers)
     }
 }
 
-/* Waits until each thread has done `rounds` more rounds. */
+/* Waits until each thread has completed `rounds` more rounds of calls. */
 static void hammers_wait(hammer_t *hammers, unsigned rounds)
 {
     unsigned i;
@@ -121,8 +121,8 @@ static void hammers_stop(hammer_t *hammers)
     }
 }
 
-/* Each run of the test has a new process, because interception begins once in a
- * process. */
+/* The test runs several times, each time in a new process, because interception
+ * begins only once in a process. */
 START_TEST(interception_begins_under_way)
 {
     static hammer_t hammers[NUM_THREADS];
@@ -174,8 +174,8 @@ START_TEST(threads_begin_interception_together)
 }
 END_TEST
 
-/* The memory of a subscriber is poisoned after its handler is removed: no
- * thread may execute the handler then. */
+/* The argument of a handler. The test changes `magic` after it has removed the
+ * handler: a call of the handler after that aborts. */
 typedef struct subscriber {
     atomic_uint magic;
 } subscriber_t;
@@ -212,8 +212,9 @@ START_TEST(subscriptions_come_and_go_under_way)
 }
 END_TEST
 
-/* The C library unmaps a thread's stack, or releases its pages, after the
- * destruction of the thread's own data. */
+/* Thread function. When the thread ends, the C library unmaps its stack, or
+ * releases pages of it. Events of that occur after the destructors of the
+ * thread's data have run. */
 static void *end_at_once(void *arg)
 {
     volatile char deep[65536];
@@ -231,8 +232,8 @@ START_TEST(threads_end_while_subscribed)
     ck_ok(ucm_set_event_handler(VM_EVENTS, 0, count_told, NULL));
     pthread_attr_init(&attr);
     for (i = 0; i < 50; ++i) {
-        /* larger than what the C library caches for the next thread, so that
-         * stacks are unmapped */
+        /* larger than the stacks that the C library caches for later threads,
+         * so that these stacks are unmapped */
         pthread_attr_setstacksize(&attr, (32ul << 20) + (i * (1ul << 20)));
         ck_assert_int_eq(pthread_create(&thread, &attr, end_at_once, NULL), 0);
         pthread_join(thread, NULL);
@@ -240,8 +241,8 @@ START_TEST(threads_end_while_subscribed)
     pthread_attr_destroy(&attr);
 #ifndef __SANITIZE_THREAD__
     if (strcmp(getenv("UCX_MEM_MMAP_HOOK_MODE") ?: "bistro", "reloc") != 0) {
-        /* internal calls of the C library, which do not use the relocation
-         * tables that this mode changes */
+        /* In this mode UCM does not see the C library's internal calls, because
+         * they do not use relocation tables. */
         ck_assert_uint_gt(atomic_load(&told), 50);
     }
 #endif
@@ -263,7 +264,9 @@ START_TEST(children_of_busy_parents_work)
             told_here = 0;
             hammer_mappings();
 #ifndef __SANITIZE_ADDRESS__
-            hammer_heap(); /* locks of that heap do not survive fork() */
+            /* the locks of the address sanitizer's heap do not survive
+             * fork() */
+            hammer_heap();
 #endif
             ucm_unset_event_handler(VM_EVENTS, count_told, NULL);
             _exit((told_here > 0) ? 0 : 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Programs that load the library by dlopen(RTLD_LOCAL), use it, and call
- * dlclose(): the library stays loaded if it intercepts calls, and is unloaded
- * if it does not.
+ * dlclose(): the library stays loaded if it has intercepted calls, and is
+ * unloaded otherwise.
  */
 #include "heard.h"
 
@@ -82,7 +82,8 @@ START_TEST(library_that_does_not_intercept_is_unloaded)
     library.unset(VM_EVENTS, heard_cb, &heard);
     ck_assert_int_eq(dlclose(library.object), 0);
     ck_assert_int_eq(dladdr((void *)library.set, &info), 0);
-    ck_assert_int_eq(system("true"), 0); /* fork() calls no handler of it */
+    /* fork() must not call handlers of the unloaded library */
+    ck_assert_int_eq(system("true"), 0);
 }
 END_TEST
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Active messages over an endpoint to the worker itself: a handler that records
+ * Active messages over an endpoint to the worker itself. The handler records
  * its arguments, checks the contents, and returns the status that the test
  * sets.
  */
@@ -9,13 +9,16 @@
 
 #include "local.h"
 
-/* What the handler returns, and what it was called with. */
+/* What the handler returns (first three members, set by the test), and the
+ * arguments of its last call. */
 typedef struct {
     ucs_status_t answer;
-    /* Returns `answer` only if one of these flags is set, otherwise UCS_OK. 0:
-     * always */
+    /* The handler returns `answer` only if the message has one of these
+     * receive flags (UCP_AM_RECV_ATTR_*), otherwise UCS_OK. 0: always
+     * returns `answer` */
     uint64_t only_if;
-    /* Called before the handler returns */
+    /* Called by the handler before it returns; NULL: no call. `seen` is this
+     * structure. */
     void (*act)(void *seen, void *data);
     unsigned calls;
     size_t header_length;
@@ -24,7 +27,8 @@ typedef struct {
     ucp_ep_h reply_ep;
     void *data;
     char header[8192];
-    const void *address; /* Address of the data */
+    /* Address of the data, if the test's `act` records it */
+    const void *address;
 } am_seen_t;
 
 static const ucp_request_param_t am_none = {0};
@@ -103,13 +107,15 @@ static inline void am_open(local_t *local)
 
 static char am_header[1 << 16], am_data[(1 << 20) + 1];
 
-/* UCS_PTR_STATUS is a macro that evaluates its argument more than once. */
+/* A function instead of UCS_PTR_STATUS, which is a macro that evaluates its
+ * argument more than once. */
 static inline ucs_status_t am_status(ucs_status_ptr_t ptr)
 {
     return UCS_PTR_STATUS(ptr);
 }
 
-/* Sends the header and the data that am_handler checks. */
+/* Sends `header_length` and `length` bytes of the pattern that am_handler()
+ * checks. */
 static inline ucs_status_ptr_t am_send_on(ucp_ep_h ep, unsigned id,
                                           size_t header_length, size_t length,
                                           uint32_t flags)
@@ -144,8 +150,9 @@ static inline void am_await(local_t *local, const am_seen_t *seen,
     ck_assert_uint_eq(seen->calls, calls);
 }
 
-/* Progresses for a while, to show that an event does not occur. Tests wait for
- * expected events separately, because they may take longer. */
+/* Runs 100 rounds of progress, to show that an event does not occur. Tests wait
+ * for expected events by am_await() or local_wait(), because those may take
+ * longer. */
 static inline void am_settle(local_t *local)
 {
     int i;

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* A stream that writes to memory. */
+/* A stream that writes to memory, between print_begin() and print_end(). */
 typedef struct {
     char *text;
     size_t size;
@@ -32,8 +32,8 @@ static inline char *print_end(print_t *print)
     return print->text;
 }
 
-/* Stderr is redirected to a file between take_stderr() and
- * give_stderr_back(). */
+/* Between take_stderr() and give_stderr_back(), stderr is redirected to a file,
+ * so that a test can read what the library logs. */
 typedef struct {
     FILE *file;
     int old_fd;
@@ -51,7 +51,8 @@ static inline taken_stderr_t take_stderr(void)
     return taken;
 }
 
-/* The text written so far; valid until the next call. */
+/* Returns the text written to stderr since take_stderr(); valid until the next
+ * call. */
 static inline const char *text_of_stderr(taken_stderr_t *taken)
 {
     static char text[16384];
@@ -64,7 +65,8 @@ static inline const char *text_of_stderr(taken_stderr_t *taken)
     return text;
 }
 
-/* Restores stderr; returns the number of bytes written. */
+/* Restores stderr. Returns the number of bytes that were written to the
+ * file. */
 static inline long give_stderr_back(taken_stderr_t *taken)
 {
     long length;
@@ -87,7 +89,8 @@ static inline ucp_address_t *own_address(ucp_worker_h worker)
     return attr.address;
 }
 
-/* Creates another endpoint to the worker itself, with further parameters. */
+/* Creates another endpoint to the worker itself. `params` contains further
+ * parameters; this function adds the address. */
 static inline ucp_ep_h connect_self(ucp_worker_h worker,
                                     ucp_ep_params_t *params)
 {

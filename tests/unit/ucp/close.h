@@ -18,10 +18,11 @@ static const ucp_request_param_t force = {
 
 static char buffer[1 << 20], buffer2[1 << 20];
 
-/* What the calls of a callback have recorded, and the endpoint that it must
- * close. */
+/* Record of the callbacks of a test: their number and last status. A callback
+ * can also close an endpoint. */
 typedef struct {
-    ucp_ep_h close; /* Endpoint to close by force in the first call */
+    /* Endpoint that the next callback closes by force; NULL: none */
+    ucp_ep_h close;
     int calls;
     int cancelled;
     ucs_status_t status;
@@ -80,8 +81,8 @@ static inline void on_failure(void *arg, ucp_ep_h ep, ucs_status_t status)
 }
 
 /* Creates another endpoint to the worker itself. `errors` is the argument of
- * its error handler, `data` the user data of the endpoint; either may be
- * NULL. */
+ * its error handler; NULL: no error handler. `data` is the user data of the
+ * endpoint; NULL: none. */
 static inline ucp_ep_h new_ep_of(local_t *local, seen_t *errors, seen_t *data)
 {
     ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
@@ -114,8 +115,9 @@ static inline ucp_ep_h new_ep(local_t *local, seen_t *errors)
     return new_ep_of(local, errors, NULL);
 }
 
-/* Opens a worker whose loopback queue is full after `queue` messages. Messages
- * up to 7000 bytes are eager, longer ones are sent in fragments. */
+/* Opens a worker to whose loopback interface `queue` messages can be sent
+ * before it progresses. Further sends wait for send resources. Messages up to
+ * 7000 bytes are eager, longer ones are sent by rendezvous, in fragments. */
 static inline void open_narrow(local_t *local, const char *queue)
 {
     setenv("UCX_SELF_QUEUE_LEN", queue, 1);
@@ -150,8 +152,9 @@ static inline void drop_early(local_t *local)
     }
 }
 
-/* Posts `count` sends of `size` bytes, most of which wait for send resources.
- * Returns the number of sends that did not complete at once. */
+/* Posts `count` sends of `size` bytes. Those that exceed the queue of
+ * open_narrow() wait for send resources. Returns the number of sends that did
+ * not complete at once. */
 static inline int post_sends(ucp_ep_h ep, seen_t *seen, int count, size_t size)
 {
     ucp_request_param_t param = send_call(seen);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A worker with an endpoint to itself over two lanes. Both are loopback
- * interfaces: the first carries only messages, the second only put and get.
+ * Opens a worker with an endpoint to itself over two lanes. Both are loopback
+ * interfaces: the first transfers only messages, the second only put and get.
  */
 #ifndef TESTS_UCP_DIRECT_LANE_H
 #define TESTS_UCP_DIRECT_LANE_H
@@ -10,7 +10,7 @@
 
 #include "ucp/proto/ep.h"
 
-/* Bandwidth of put and get over the second lane, bytes per second. */
+/* Bandwidth of put and get over the second lane, in bytes per second */
 #define DIRECT_LANE_BANDWIDTH 1e10
 
 static inline ucs_status_t direct_lane_address(uct_iface_h iface,
@@ -27,9 +27,10 @@ static inline void direct_lane_limit_messages(ucp_worker_iface_t *wiface)
     memset(&wiface->lane.amo, 0, sizeof(wiface->lane.amo));
 }
 
-/* Changes an interface so that it supports only put and get, and has a device
- * address that differs from the first interface's. `ops`: memory for the
- * changed operations table. */
+/* Changes an interface so that it supports only put and get by zero-copy,
+ * and has another device address than the first interface. `ops` is memory
+ * for the interface's changed operations table; it must exist as long as the
+ * interface. */
 static inline void direct_lane_limit_direct(ucp_worker_iface_t *wiface,
                                             ucx_iface_ops_t *ops)
 {
@@ -50,8 +51,8 @@ static inline void direct_lane_limit_direct(ucp_worker_iface_t *wiface,
     wiface->lane.put.cost_zcopy.pre       = 1e-6;
 }
 
-/* Opens the worker. `modify` changes its interfaces before the endpoint is
- * created. */
+/* Opens the worker. `modify` is called with the worker's two interfaces, to
+ * change them before the endpoint is created. */
 static inline void direct_lane_open(local_t *local,
                                     void (*modify)(ucp_worker_iface_t *ifaces))
 {

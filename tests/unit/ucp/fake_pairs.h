@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A loopback interface that emulates a transport whose endpoints connect to
- * endpoints. It is strict: sends fail before both ends are connected. The
- * including file defines FAKE_PAIRS_CHECK(condition, what).
+ * Changes a loopback interface so that it emulates a transport whose endpoints
+ * connect to endpoints (CONNECT_TO_EP). Two connected endpoints are a pair;
+ * each is a `half`. The emulation checks UCP: a send before both halves are
+ * connected fails the test. The including file defines
+ * FAKE_PAIRS_CHECK(condition, what), which fails the test with the message
+ * `what` unless the condition holds.
  */
 #ifndef TESTS_UCP_FAKE_PAIRS_H
 #define TESTS_UCP_FAKE_PAIRS_H
@@ -16,9 +19,11 @@
 
 typedef struct half {
     uct_ep_t super;
-    uint64_t id;   /* Its address */
-    uint64_t peer; /* 0: not connected */
-    uct_ep_h real; /* Carries its messages once connected */
+    uint64_t id; /* Endpoint address of this half */
+    /* Id of the half that it is connected to; 0: not connected */
+    uint64_t peer;
+    /* Loopback endpoint that sends its messages; NULL until it is connected */
+    uct_ep_h real;
     struct half *next;
 } half_t;
 
@@ -26,10 +31,15 @@ static struct {
     ucx_iface_ops_t iface_ops, usual_iface_ops;
     ucx_ep_ops_t ep_ops;
     half_t *halves;
+    /* Numbers of calls: creations of endpoints, connects, sends, puts */
     unsigned created, connects, messages, puts;
-    unsigned fail_create;  /* The nth creation fails; 0: none */
-    unsigned fail_connect; /* The nth connect fails; 0: none */
-    int foreign;           /* Peers may send any address */
+    /* Number of the creation that fails, from 1; 0: none */
+    unsigned fail_create;
+    /* Number of the connect that fails, from 1; 0: none */
+    unsigned fail_connect;
+    /* The test passes addresses that belong to no half: do not check that the
+     * peer is connected */
+    int foreign;
 } pairs;
 
 static inline half_t *half_of(uct_ep_h ep)
@@ -159,7 +169,8 @@ static ucs_status_t half_connect(uct_ep_h ep, const uct_device_addr_t *dev_addr,
 static int half_is_reachable(uct_iface_h iface,
                              const ucx_reachable_args_t *args)
 {
-    /* only the first interface has an address */
+    /* The emulated transport has no interface address. Entries with one belong
+     * to the worker's first interface. */
     return args->iface_addr_length == 0;
 }
 
@@ -184,7 +195,8 @@ static ucs_status_t half_create(uct_iface_h iface,
     return UCS_OK;
 }
 
-/* Fills the tables of the emulated transport. */
+/* Resets `pairs` and sets the operations of the emulated transport, which are
+ * based on those of `iface`. */
 static void fill_tables(uct_iface_h iface)
 {
     memset(&pairs, 0, sizeof(pairs));
@@ -204,8 +216,8 @@ static void fill_tables(uct_iface_h iface)
     pairs.ep_ops.connect_to_ep   = half_connect;
 }
 
-/* Makes the second interface the emulated transport. `messages`: it is the best
- * lane for messages; otherwise it has put only. */
+/* Makes the worker's second interface the emulated transport. With `messages`
+ * it is the best lane for messages; otherwise it supports only put. */
 static void play_pairs(ucp_worker_h worker, int messages)
 {
     ucp_worker_iface_t *wiface = &worker->ifaces[1];
@@ -230,8 +242,9 @@ static void play_pairs(ucp_worker_h worker, int messages)
     wiface->lane.put.cost_short.latency = 0;
 }
 
-/* Removes put from the first interface, which distinguishes the two lanes.
- * `aux_bcopy`: its message size; 0: unchanged. */
+/* Removes put, get and atomics from the first interface, so that UCP selects
+ * the two interfaces for different lanes. `aux_bcopy`: the longest buffered
+ * message of the first interface; 0: unchanged. */
 static void play_aux(ucp_worker_h worker, size_t aux_bcopy)
 {
     ucp_worker_iface_t *wiface = &worker->ifaces[0];

@@ -10,6 +10,8 @@ typedef struct {
     ucp_rkey_h rkey;
 } lent_t;
 
+/* Maps the buffer, and unpacks a key of it for the endpoint. take_back()
+ * releases both. */
 static inline void lend(local_t *local, void *buffer, size_t length,
                         lent_t *lent)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One context and one worker with an endpoint to itself, which is sufficient to
- * test the rules of the API. tests/integration uses two processes.
+ * One context and one worker with an endpoint to the worker itself, which is
+ * sufficient to test the rules of the API. tests/integration uses two
+ * processes.
  */
 #ifndef TESTS_UCP_LOCAL_H
 #define TESTS_UCP_LOCAL_H
@@ -12,14 +13,15 @@
 #include <time.h>
 #include <ucp/api/ucp.h>
 
-/* Seconds until a test gives up waiting. Much longer than any operation takes,
- * because the process may not be scheduled for some seconds. */
+/* Seconds after which local_progress() fails a test. Much longer than any
+ * operation takes, because the process may not be scheduled for some
+ * seconds. */
 enum { LOCAL_LIMIT = 20 };
 
 typedef struct {
     ucp_context_h context;
     ucp_worker_h worker;
-    ucp_ep_h ep; /* to the worker itself */
+    ucp_ep_h ep; /* To the worker itself */
 } local_t;
 
 /* Creates an endpoint to the worker itself. */
@@ -59,8 +61,8 @@ static inline void local_open_mode(local_t *local, uint64_t features,
     local->ep = local_ep(local, 0);
 }
 
-/* Replaces `ep` by an endpoint without loopback, which acts like an endpoint to
- * a peer. */
+/* Replaces `ep` by an endpoint with the flag NO_LOOPBACK: UCP treats it like an
+ * endpoint to another process, although it leads to the same worker. */
 static inline void local_play_peer(local_t *local)
 {
     ucp_request_param_t force = {
@@ -69,7 +71,7 @@ static inline void local_play_peer(local_t *local)
     };
 
     ck_assert(ucp_ep_close_nbx(local->ep, &force) == NULL);
-    ucp_worker_progress(local->worker); /* frees the endpoint */
+    ucp_worker_progress(local->worker); /* frees the closed endpoint */
     local->ep = local_ep(local, UCP_EP_PARAMS_FLAGS_NO_LOOPBACK);
 }
 
@@ -87,9 +89,9 @@ static inline double local_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* One round of progress of a wait that began at `start`; fails after
- * LOCAL_LIMIT. The caller checks its condition before each round, so that a
- * wait whose condition is met never fails. */
+/* Runs one round of progress in a wait that began at `start`; fails the test
+ * after LOCAL_LIMIT seconds. The caller checks its condition before each round,
+ * so that a wait whose condition is met never fails. */
 static inline void local_progress(local_t *local, double start)
 {
     ck_assert_msg(local_now() - start < LOCAL_LIMIT,
@@ -97,7 +99,7 @@ static inline void local_progress(local_t *local, double start)
     ucp_worker_progress(local->worker);
 }
 
-/* Progresses until done; returns the status of the operation. */
+/* Progresses until the request has ended, frees it and returns its status. */
 static inline ucs_status_t local_wait(local_t *local, ucs_status_ptr_t request)
 {
     ucs_status_t status;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Helpers that deliver fragments of eager messages as if a peer had sent them.
+ * Helpers for messages that are sent in several eager fragments
+ * (ucp/tag/multi.h). They deliver fragments to the worker as if a peer had sent
+ * them.
  */
 #ifndef TESTS_UCP_MULTI_FRAGMENTS_H
 #define TESTS_UCP_MULTI_FRAGMENTS_H
@@ -41,7 +43,7 @@ static inline void open_with(local_t *local, const char *rndv_thresh)
 
 /* ---------------------------------------------------- injected fragments -- */
 
-/* Delivers a message as if a peer had sent it. The message is in memory of
+/* Delivers a fragment as if a peer had sent it. The fragment is in memory of
  * exactly its size, so that sanitizers detect reads beyond its end. */
 static inline void say(local_t *local, const void *data, size_t length)
 {
@@ -104,8 +106,8 @@ static inline void say_rest(local_t *local, uint32_t message, size_t from)
     }
 }
 
-/* Opens an endpoint that has introduced itself: the worker knows the sender of
- * its messages. */
+/* Opens an endpoint that has introduced itself (ucp/wireup/introduce.h): the
+ * worker knows the sender of its messages and can create the reply endpoint. */
 static inline void open_introduced(local_t *local)
 {
     open_with(local, "auto");
@@ -120,7 +122,8 @@ static inline ucp_ep_h reply_ep(local_t *local)
     return ucp_wireup_reply_ep(local->worker, &end);
 }
 
-/* Checks that no message is left, and that the worker still receives. */
+/* Checks that no message is stored or partly received, and that the worker
+ * still receives. Closes everything. */
 static inline void close_clean(local_t *local)
 {
     ucp_tag_recv_info_t info;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Memory that a test maps and accesses through an endpoint to the worker
- * itself: by the endpoint's lane, or by messages after the lane's capabilities
- * are cleared.
+ * itself. Put, get and atomics use the endpoint's lane, or messages if the test
+ * removes the lane's capabilities (BY_MESSAGES).
  */
 #ifndef TESTS_UCP_RMA_H
 #define TESTS_UCP_RMA_H

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Simulated machines: a transfer takes time on a simulated clock. The program
- * that includes this file replaces the system's clock by it, so that no result
- * depends on the speed of the test machine. Messages are sent to the same
- * worker.
+ * Simulated machines, to test how UCP learns the quickest protocol for large
+ * messages (ucp/learn/trial.h). Each transfer takes time on a simulated clock.
+ * The program that includes this file replaces clock_gettime() by that clock,
+ * so that no result depends on the speed of the test machine. Messages are sent
+ * to the same worker.
  */
 #ifndef TEST_SIM_MACHINES_H
 #define TEST_SIM_MACHINES_H
@@ -18,23 +19,27 @@
 enum {
     LENGTH    = 1 << 20,
     SMALL     = 1000,
-    IN_FLIGHT = 8, /* Messages of a stream in flight */
+    IN_FLIGHT = 8, /* Messages in flight in stream() */
     PART      = LENGTH / IN_FLIGHT,
 };
 
 static char buffer[LENGTH], buffer2[LENGTH];
 
-/* The operations that can carry the data of a message. */
+/* The operations that can transfer the data of a message: messages with
+ * fragments, gets by the receiver, puts by the sender. */
 enum { MESSAGES, GETS, PUTS, CARRIERS };
 
-/* A machine: the nanoseconds of each message, and of each KiB of data by each
- * carrier, for a transfer that is alone and for a transfer of a stream. */
+/* A simulated machine. `message`: nanoseconds that each message takes without
+ * its data. `alone`, `stream`: nanoseconds for each KiB of data by each
+ * carrier, for a message that is sent alone, and for one of several in flight.
+ * `best`, `best_in_stream`: the quickest carrier in each case. */
 typedef struct machine {
     const char *name;
     double message;
     double alone[CARRIERS], stream[CARRIERS];
     unsigned best, best_in_stream;
-    /* One of this number of transfers takes much longer; 0: none */
+    /* Each transfer whose number is a multiple of this takes 3 ms longer; 0:
+     * none */
     unsigned outliers;
 } machine_t;
 
@@ -60,7 +65,7 @@ static const machine_t machines[] = {
 
 enum { MACHINES = sizeof(machines) / sizeof(machines[0]) };
 
-/* A put or get in flight. */
+/* A put or get in flight */
 typedef struct copy {
     size_t length;
     unsigned carrier;
@@ -73,8 +78,9 @@ static struct {
     machine_t machine;
     copy_t queue[QUEUE];
     unsigned first, last;
-    double now;             /* Nanoseconds */
-    size_t bytes[CARRIERS]; /* Bytes of data, by carrier */
+    double now; /* The simulated time in nanoseconds */
+    /* Bytes of data that were transferred, by carrier */
+    size_t bytes[CARRIERS];
     ucp_worker_h worker;
     int streaming;
     unsigned transfers;
@@ -98,14 +104,15 @@ static void take(size_t length, unsigned carrier)
                                                 machine->alone)[carrier];
 
     if ((machine->outliers > 0) && (++sim.transfers % machine->outliers == 0)) {
-        sim.now += 3e6; /* simulates a process that was not scheduled */
+        /* simulates that the process is not scheduled for 3 ms */
+        sim.now += 3e6;
     }
     sim.now += per_kib * (double)length / 1024;
     sim.bytes[carrier] += length;
 }
 
-/* The lane for put and get executes one operation after another, one in each
- * step(). */
+/* Starts a put or get. The lane executes one after another, one in each call of
+ * step(), although the data is copied here. */
 static ucs_status_t start_copy(const uct_iov_t *iov, unsigned carrier,
                                uct_completion_t *comp, ucs_status_t status)
 {
@@ -135,7 +142,8 @@ static ucs_status_t sim_put(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
                                                  rkey, comp));
 }
 
-/* Completes the oldest operation, and delivers messages. */
+/* Completes the oldest put or get, and calls progress, which delivers
+ * messages. */
 static void step(local_t *local)
 {
     unsigned i;
@@ -169,7 +177,8 @@ static inline ucs_status_t wait(local_t *local, ucs_status_ptr_t request)
     return status;
 }
 
-/* A message takes its time when the peer receives it. */
+/* Handler of all messages: advances the clock by the time of the message, and
+ * by that of its data if it carries data. */
 static ucs_status_t sim_receive(void *arg, void *data, size_t length,
                                 unsigned flags)
 {
@@ -239,13 +248,14 @@ static inline void transfer(local_t *local, unsigned count)
         ck_assert_int_eq(wait(local, send), UCS_OK);
         ck_assert_mem_eq(buffer, buffer2, LENGTH);
         for (i = 0; i < 4; ++i) {
-            ucp_worker_progress(local->worker); /* handles probes */
+            /* handles messages by which UCP measures */
+            ucp_worker_progress(local->worker);
         }
         sim.now += 1e6; /* a pause between two transfers */
     }
 }
 
-/* Sends `count` messages of PART bytes, of which IN_FLIGHT are in flight. */
+/* Sends `count` messages of PART bytes, at most IN_FLIGHT of them in flight. */
 static inline void stream(local_t *local, unsigned count)
 {
     ucs_status_ptr_t sends[IN_FLIGHT] = {0}, recvs[IN_FLIGHT] = {0};

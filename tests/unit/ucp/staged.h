@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Helpers for tests of staged memory (memory that only a copier transport can
- * access), with an emulated copier.
+ * Helpers for tests of staged memory: memory that the processor cannot access.
+ * UCP sends it through fragments of host memory, and a transport that can
+ * access both ("copier", ucp/stage/copier.h) copies between them. The copier is
+ * emulated here; its memory is ordinary memory.
  */
 #ifndef TESTS_UCP_STAGED_H
 #define TESTS_UCP_STAGED_H
@@ -16,7 +18,8 @@ enum { SIZE = 300000 };
 
 static char memory[SIZE], data[SIZE];
 
-/* The emulated copier: its behaviour, and a record of its calls. */
+/* The emulated copier: its behaviour, which the test sets, and a record of its
+ * calls. A post is the start of an asynchronous copy. */
 static struct {
     uct_iface_t iface;
     uct_ep_t ep;
@@ -24,20 +27,25 @@ static struct {
     ucx_ep_ops_t ep_ops;
     ucp_stage_t stage;
     ucp_copier_t copier;
-    /* This number of posts returns UCS_ERR_NO_RESOURCE */
+    /* Number of posts to fail with UCS_ERR_NO_RESOURCE; counts down */
     unsigned no_room;
-    unsigned fail_at; /* Index of the post that fails, from 1 */
+    /* Number of the post that fails with an I/O error, from 1; 0: none */
+    unsigned fail_at;
+    /* What copies by put_short and get_short return */
     ucs_status_t short_status;
-    int at_once; /* Posts complete before they return */
+    /* Posts complete before they return; otherwise progress() completes them */
+    int at_once;
     uct_completion_t *held[64];
     struct {
         char *to;
         const char *from;
         size_t length;
-    } copies[64]; /* Copies of the held posts */
+    } copies[64]; /* The copies of the held posts, by the same index */
+    /* num_held: entries in held[]. The others count calls; `rounds` those of
+     * progress(). */
     unsigned num_held, posts, shorts, flushes, rounds;
-    size_t least, most; /* Lengths of the shortest and the longest post */
-    size_t most_short;
+    size_t least, most; /* Bytes of the shortest and of the longest post */
+    size_t most_short;  /* Bytes of the longest blocking (short) copy */
 } play;
 
 static inline ucs_status_t play_short(char *to, const char *from,
@@ -109,8 +117,8 @@ static inline ucs_status_t flush(uct_ep_h ep, unsigned flags,
     return UCS_OK;
 }
 
-/* Every second round completes the most recent post, so that posts complete out
- * of order. */
+/* In every second call, completes the most recent post, so that posts complete
+ * out of order. */
 static inline unsigned progress(uct_iface_h iface)
 {
     uct_completion_t *comp;
@@ -128,7 +136,7 @@ static inline unsigned progress(uct_iface_h iface)
     return 1;
 }
 
-/* Adds a stage with this copier for one memory type to the worker. */
+/* Sets the emulated copier as the one for STAGED_TYPE in the worker. */
 static inline void install(ucp_worker_h worker)
 {
     memset(&play, 0, sizeof(play));

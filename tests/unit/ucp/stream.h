@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Streams in one process: an endpoint to the worker itself, or two connected
- * endpoints of a worker. Bytes follow a pattern by their position in the
- * stream, which detects lost, duplicate and out-of-order data.
+ * Streams in one process: over an endpoint to the worker itself, or over two
+ * connected endpoints of one worker. Each byte depends on its position in the
+ * stream, so that stream_check() detects lost, duplicate and out-of-order data.
  */
 #ifndef TESTS_UCP_STREAM_H
 #define TESTS_UCP_STREAM_H
@@ -44,16 +44,17 @@ static inline void stream_open(local_t *local)
     local_open_mode(local, UCP_FEATURE_STREAM, UCS_THREAD_MODE_SINGLE);
 }
 
-/* With the built-in transport sent data is available at once. */
+/* Returns whether sent data is available at once: that is so with the built-in
+ * transport `self`, which is used unless UCX_TLS is set. */
 static inline int stream_is_at_once(void)
 {
     return getenv("UCX_TLS") == NULL;
 }
 
-/* Progresses until no event has occurred for a while, to show that an event
- * does not occur. A round counts as at most 0.1 ms, because a longer one means
- * that the process was not scheduled. Tests wait for expected events
- * separately. */
+/* Progresses until there was no event for 3 ms, to show that an event does not
+ * occur. A round counts as at most 0.1 ms, because a longer one means that the
+ * process was not scheduled. With `self` 100 rounds are enough. Tests wait for
+ * expected events separately. */
 static inline void stream_settle(local_t *local)
 {
     double quiet = 0, last = local_now(), now;
@@ -94,9 +95,9 @@ static inline ucp_stream_poll_ep_t stream_await_poll(local_t *local)
     return poll;
 }
 
-/* Sends `length` bytes of the pattern, which starts at position `place`. With
- * the built-in transport they have arrived on return, with other transports
- * nearly always: a test that needs them must wait. */
+/* Sends `length` bytes of the pattern from position `place` on. When it
+ * returns, the bytes have arrived with `self`; with other transports nearly
+ * always, so that a test that needs them must wait. */
 static inline void stream_send_on(local_t *local, ucp_ep_h ep, size_t length,
                                   size_t place)
 {
@@ -128,7 +129,8 @@ static inline ucs_status_ptr_t stream_post(ucp_ep_h ep, void *buffer,
     return ret;
 }
 
-/* Waits for a posted receive, which must succeed; returns the length. */
+/* Waits for a posted receive, which must succeed, and frees it; returns the
+ * length. */
 static inline size_t stream_wait(local_t *local, ucs_status_ptr_t request)
 {
     double start  = local_now();
@@ -144,7 +146,8 @@ static inline size_t stream_wait(local_t *local, ucs_status_ptr_t request)
     return length;
 }
 
-/* Receives, with one call, data that was sent; returns the length. */
+/* Receives data that was already sent, by one call; returns the length. It
+ * waits for the data if the transport is not `self`. */
 static inline size_t stream_recv(local_t *local, ucp_ep_h ep, void *buffer,
                                  size_t count, const ucp_request_param_t *param)
 {
@@ -175,7 +178,7 @@ static inline void stream_take(local_t *local, ucp_ep_h ep, void *buffer,
     ck_assert_uint_eq(got, length);
 }
 
-/* Receives the next data in a buffer of the library; returns the buffer. */
+/* Waits for data in a buffer of the library and returns the buffer. */
 static inline void *stream_take_data(local_t *local, ucp_ep_h ep,
                                      size_t *length)
 {
@@ -189,14 +192,15 @@ static inline void *stream_take_data(local_t *local, ucp_ep_h ep,
     return data;
 }
 
-/* UCS_PTR_STATUS is a macro that evaluates its argument more than once. */
+/* A function instead of UCS_PTR_STATUS, which is a macro that evaluates its
+ * argument more than once. */
 static inline ucs_status_t stream_status(ucs_status_ptr_t ptr)
 {
     return UCS_PTR_STATUS(ptr);
 }
 
-/* Creates one endpoint of a pair. The endpoints of two successive calls are
- * connected to each other. */
+/* Creates one endpoint of a pair: UCP connects the endpoints of two successive
+ * calls to each other. */
 static inline ucp_ep_h stream_half(local_t *local, void *user_data)
 {
     ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Common to all unit tests of UCP: the check library, and a main() that runs
- * the tests of one case in this process, so that sanitizers observe them.
+ * all tests of a program in one process without forking, so that sanitizers
+ * observe them.
  */
 #ifndef TESTS_UCP_SUITE_H
 #define TESTS_UCP_SUITE_H

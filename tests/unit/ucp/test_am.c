@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Eager active messages over the loopback: handlers, data that they keep, and
- * replies. Sending is in test_am_send.c, rendezvous in test_am_rndv.c.
+ * Eager active messages over an endpoint to the worker itself: handlers, data
+ * that they keep, and replies. test_am_send.c tests sending, test_am_rndv.c
+ * rendezvous.
  */
 #include "am.h"
 
@@ -89,7 +90,7 @@ START_TEST(a_message_without_a_handler_is_dropped)
     ck_assert_int_eq(local_wait(&local, am_send(&local, ID, 8, 8, 0)), UCS_OK);
     am_settle(&local);
     ck_assert_uint_eq(seen.calls, 0);
-    am_set(&local, NOBODY, 0, NULL); /* no handler */
+    am_set(&local, NOBODY, 0, NULL); /* there is no handler to remove */
     local_close(&local);
 }
 END_TEST
@@ -193,7 +194,8 @@ START_TEST(persistent_data_stays_until_it_is_released)
         am_check(held[l], lengths[l], 2);
         ucp_am_data_release(local.worker, held[l]);
     }
-    /* the worker frees data that the user does not release */
+    /* the worker frees data that the user has not released when it is
+     * destroyed */
     for (l = 0; l < COUNT(lengths); ++l) {
         am_send(&local, ID, 16, lengths[l], UCP_AM_SEND_FLAG_EAGER);
         am_await(&local, &seen, (unsigned)(l + 1 + COUNT(lengths)));
@@ -284,8 +286,8 @@ START_TEST(persistent_data_is_received_into_any_place)
     ck_assert_uint_eq(received_length, 1000);
     am_check(am_in, 1000, 2);
 
-    /* errors: buffer too small, invalid datatype; the data is released in any
-     * case */
+    /* Errors: the buffer is too small; the datatype is invalid. The library
+     * releases the data in both cases. */
     am_send(&local, ID, 0, 1000, 0);
     am_await(&local, &seen, 3);
     ck_assert_int_eq(am_status(ucp_am_recv_data_nbx(local.worker, seen.data,
@@ -421,7 +423,7 @@ START_TEST(a_reply_endpoint_outlives_the_sender)
                                     ucp_ep_close_nbx(local.ep, &am_none)),
                          UCS_OK);
         am_settle(&local);
-        /* the notice that the sender has closed may arrive later */
+        /* the close notification from the sender may arrive later */
         for (start = local_now();
              local_wait(&local, ucp_am_send_nbx(seen.reply_ep, ID, NULL, 0,
                                                 am_data, 8, &am_none)) >=

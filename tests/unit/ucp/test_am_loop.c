@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An endpoint of a worker to itself is also the reply endpoint of the active
- * messages sent over it.
+ * Active messages over an endpoint of a worker to itself: the reply endpoint
+ * that the handler receives is that same endpoint.
  */
 #include "am.h"
 
@@ -11,8 +11,8 @@ static const uint32_t REPLY = UCP_AM_SEND_FLAG_REPLY;
 
 static const size_t lengths[] = {0, 8, 5000, 100000, 1 << 20};
 
-/* Flags for an eager message, a rendezvous, and an eager message in
- * fragments. */
+/* Send flags, for UCP's choice, for a rendezvous, and for an eager message,
+ * which is sent in fragments if it is long. */
 static const uint32_t ways[] = {0, UCP_AM_SEND_FLAG_RNDV,
                                 UCP_AM_SEND_FLAG_EAGER};
 
@@ -20,7 +20,8 @@ static const uint32_t ways[] = {0, UCP_AM_SEND_FLAG_RNDV,
 
 static char am_in[1 << 20];
 
-/* Sends one message; the handler must receive the same endpoint. */
+/* Sends one message over `ep`; the handler must receive `ep` as the reply
+ * endpoint. */
 static void check_reply_ep(local_t *local, ucp_ep_h ep, am_seen_t *seen,
                            size_t length, uint32_t flags)
 {
@@ -83,7 +84,7 @@ START_TEST(each_endpoint_answers_itself)
                            UCP_AM_SEND_FLAG_RNDV);
         }
     }
-    /* one is closed, the others continue to work */
+    /* after one endpoint is closed, the others continue to work */
     ck_assert_int_eq(local_wait(&local, ucp_ep_close_nbx(eps[0], &am_none)),
                      UCS_OK);
     for (i = 1; i < NUM_EPS; ++i) {
@@ -118,8 +119,8 @@ static void answer_on_reply_ep(void *arg, void *data)
     }
 }
 
-/* The close waits until earlier messages are handled: each handler receives the
- * endpoint and can reply. */
+/* The close completes only when the handlers of earlier messages have run: each
+ * handler receives the endpoint and can reply. */
 START_TEST(messages_before_a_close_are_answered)
 {
     am_seen_t seen = {.act = answer_on_reply_ep};
@@ -147,8 +148,8 @@ START_TEST(messages_before_a_close_are_answered)
 }
 END_TEST
 
-/* Messages sent over an endpoint that is closed by force may be lost, but a
- * handler never receives a freed endpoint. */
+/* Messages sent over an endpoint that is then closed by force may be lost, but
+ * no handler receives the freed endpoint. */
 START_TEST(a_forced_close_gives_nobody_the_endpoint)
 {
     ucp_request_param_t force = {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Active messages by rendezvous over the loopback: descriptors, their use, and
- * the completion of the send.
+ * Active messages by rendezvous over an endpoint to the worker itself: the
+ * descriptor that the handler receives instead of data, its use, and the
+ * completion of the send.
  */
 #include "am.h"
 
@@ -103,7 +104,8 @@ START_TEST(a_handler_may_fetch_at_once)
     acting = &local;
     am_set(&local, ID, 0, &seen);
     for (a = 0; a < COUNT(answers); ++a) {
-        seen.answer = answers[a]; /* ignored once the data is fetched */
+        /* the handler has fetched the data: its return value has no effect */
+        seen.answer = answers[a];
         for (l = 0; l < COUNT(lengths); ++l) {
             seen.calls = received.calls = 0;
             send = am_send(&local, ID, 8, lengths[l], RNDV);
@@ -151,8 +153,8 @@ START_TEST(data_that_is_not_fetched_completes_the_send)
         }
     }
 
-    /* without a handler; with a handler that keeps the descriptor and releases
-     * it later */
+    /* First without a handler, then with a handler that keeps the descriptor;
+     * the test releases it later without fetching the data. */
     ck_assert_int_eq(local_wait(&local, am_send(&local, NOBODY, 8, 100, RNDV)),
                      UCS_ERR_REJECTED);
     seen = (am_seen_t){.answer = UCS_INPROGRESS};
@@ -236,7 +238,7 @@ START_TEST(a_whole_message_is_data_whatever_its_size)
         }
     }
     ck_assert_ptr_null(am_send(&local, NOBODY, 8, 1000, eager));
-    /* the sender of a longer message gets no error either */
+    /* the send of a message in several fragments succeeds as well */
     ck_assert_int_eq(local_wait(&local,
                                 am_send(&local, NOBODY, 8, 100000, eager)),
                      UCS_OK);
@@ -444,7 +446,7 @@ START_TEST(held_descriptors_are_freed_with_the_worker)
         sends[i] = am_send(&local, ID, 8, (i < 3) ? 100 : 100000, RNDV);
     }
     am_await(&local, &seen, 6);
-    /* the receiver is fetching the data of one message */
+    /* one message's data is being fetched while the worker is destroyed */
     ucp_request_free(ucp_am_recv_data_nbx(local.worker, seen.data, am_in,
                                           sizeof(am_in), &am_none));
     for (i = 0; i < 6; ++i) {

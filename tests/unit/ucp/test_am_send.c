@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sending active messages over the loopback: parameters, completion, the
- * deprecated calls, and sends of several threads.
+ * Sending active messages over an endpoint to the worker itself: parameters,
+ * completion, the deprecated calls, and sends of several threads.
  */
 #include "am.h"
 
@@ -328,7 +328,7 @@ START_TEST(old_and_new_am_handlers_are_not_mixed)
     ck_assert_ptr_null(am_send(&local, ID + 1, 0, 8, 0));
     am_settle(&local);
     ck_assert_uint_eq(seen.calls + old.calls, 0);
-    /* a handler of either kind replaces the other */
+    /* a handler set by the new or the deprecated call replaces the other one */
     am_set(&local, ID + 1, 0, &seen);
     ck_assert_ptr_null(am_send(&local, ID + 1, 0, 8, 0));
     am_await(&local, &seen, 1);
@@ -350,7 +350,9 @@ typedef struct {
     local_t *local;
     unsigned id;
     unsigned bad;
-    void *arrived; /* Data that the handler keeps, or NULL */
+    /* Data that the handler has kept and the thread has not taken; NULL:
+     * none */
+    void *arrived;
 } am_thread_t;
 
 static ucs_status_t hand_over(void *arg, const void *header,
@@ -368,7 +370,8 @@ static size_t thread_size(unsigned message)
     return (message % 16 == 0) ? 100000 : message * 5;
 }
 
-/* Sends to its own handler, and receives the data that the handler keeps. */
+/* Thread function: sends to its own handler, and receives the data that the
+ * handler keeps. */
 static void *converse(void *arg)
 {
     const ucp_request_param_t reply = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Active messages over a lane whose operations the test replaces: they complete
- * later, fail, or are missing. Also messages of a peer that violates the
- * protocol.
+ * later, fail, or are not supported. Also invalid messages, as a peer that
+ * violates the protocol could send them.
  */
 #include "am.h"
 
@@ -58,7 +58,8 @@ static ucs_status_t no_short_iov(uct_ep_h ep, uint8_t id, const uct_iov_t *iov,
 static ucs_status_t (*real_short)(uct_ep_h ep, uint8_t id, uint64_t header,
                                   const void *payload, unsigned length);
 
-/* Accepts the message; it completes with the next progress. */
+/* Sends the message, but returns UCS_INPROGRESS: it counts as complete with the
+ * next progress. */
 static ucs_status_t later_short(uct_ep_h ep, uint8_t id, uint64_t header,
                                 const void *payload, unsigned length)
 {
@@ -185,7 +186,8 @@ typedef struct {
 
 _Static_assert(sizeof(rts_t) == 56, "as it travels");
 
-/* Delivers each prefix of a message, in memory of exactly its size. */
+/* Delivers each proper prefix of a message, in memory of exactly its size, so
+ * that sanitizers detect reads beyond the end. */
 static void say_cut(local_t *local, uct_am_callback_t handler,
                     const void *message, size_t length)
 {
@@ -226,7 +228,7 @@ START_TEST(messages_that_are_cut_short_are_dropped)
     head->word = ucp_le64(ucp_am_word(ID, 0, 5));
     say_cut(&local, ucp_am_handler, message, 8 + 5);
     say_cut(&local, ucp_am_reply_handler, message, sizeof(message));
-    /* no request waits for it */
+    /* there is no request with the id in this reply */
     say(&local, ucp_am_reply_handler, message, sizeof(message));
 
     rts.head.word   = ucp_le64(ucp_am_word(ID, 0, sizeof(rts.header)));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Atomic operations: each has the specified result, with and without a fetched
- * value, for both sizes, over the lane and by messages, and with the deprecated
- * calls.
+ * value, for both operand sizes, over a lane that supports atomics and by
+ * messages, and with the deprecated calls.
  */
 #include "rma.h"
 
@@ -85,7 +85,7 @@ static void every_op(way_t way, size_t size)
     }
 
     memcpy(lent.memory + 16, &start, size);
-    result = value; /* the new value of a swap */
+    result = value; /* the new value of the swap is passed in `result` */
     ck_assert_int_eq(operate(&lent, UCP_ATOMIC_OP_CSWAP, size, start + 1, 16,
                              &result),
                      UCS_OK);
@@ -145,7 +145,8 @@ START_TEST(misuse_is_refused)
 }
 END_TEST
 
-/* The initiator uses a key that its owner has not granted. */
+/* The initiator uses a key whose id the owner does not know: the owner rejects
+ * the operation. */
 START_TEST(the_owner_checks_for_itself)
 {
     uint64_t result = 7;

@@ -122,8 +122,8 @@ START_TEST(operations_from_device_code_are_refused)
 }
 END_TEST
 
-/* Creates a context as a program does that was compiled for UCP 1.`minor`, and
- * uses it. */
+/* Creates and uses a context like a program that was compiled for version
+ * 1.`minor` of UCP. */
 static void use_version(unsigned minor)
 {
     ucp_params_t params = {
@@ -184,7 +184,8 @@ START_TEST(features_of_newer_versions_are_rejected)
     taken_stderr_t taken;
     local_t local;
 
-    /* for programs of other versions unknown bits are ignored */
+    /* unknown bits of field masks are ignored: a program for a newer version
+     * may set them */
     ck_assert_int_eq(ucp_init(&params, NULL, &local.context), UCS_OK);
     ck_assert_int_eq(ucp_worker_create(local.context, &worker_params,
                                        &local.worker),
@@ -268,7 +269,7 @@ START_TEST(processes_that_share_a_device_get_less_of_it)
     together                 = estimate(&params);
     ck_assert_double_gt(together, alone * 4);
 
-    /* the user's variables have priority */
+    /* UCX_NUM_PPN has priority over the parameter estimated_num_ppn */
     setenv("UCX_NUM_PPN", "1", 1);
     ck_assert_double_eq(estimate(&params), alone);
     setenv("UCX_NUM_PPN", "64", 1);
@@ -342,7 +343,7 @@ START_TEST(a_context_prints_its_transports_as_tools_read_them)
     ck_assert_str_eq(tl, "self");
     ck_assert_uint_gt(strlen(device), 0);
     for (next = text; *next != '\0'; next = strchr(next, '\n') + 1) {
-        ck_assert_int_eq(*next, '#'); /* only comment lines */
+        ck_assert_int_eq(*next, '#'); /* all lines are comments */
     }
     free(text);
     ucp_cleanup(context);
@@ -393,7 +394,8 @@ START_TEST(settings_are_printed_with_as_much_as_is_asked)
 }
 END_TEST
 
-/* Checks the value of a variable in a configuration. */
+/* Checks that a configuration contains `line`. `prefix` and `file` are the
+ * arguments of ucp_config_read(). */
 static void expect_setting(const char *prefix, const char *file,
                            const char *line)
 {
@@ -426,7 +428,7 @@ START_TEST(settings_come_from_variables_and_a_file_that_may_be_missing)
     expect_setting(NULL, path, "UCX_NUM_PPN=3\n");
     unlink(path);
 
-    /* variables with the program's prefix have priority over general ones */
+    /* a variable with the program's prefix has priority over the general one */
     setenv("UCX_NUM_PPN", "11", 1);
     expect_setting(NULL, NULL, "UCX_NUM_PPN=11\n");
     setenv("APP_UCX_NUM_PPN", "12", 1);

@@ -48,7 +48,7 @@ START_TEST(transports_are_listed_as_far_as_there_is_space)
 {
     struct {
         ucp_transport_entry_t entry;
-        /* A member that only a newer header has */
+        /* Stands for a member that a newer header adds */
         long later;
     } wide[8];
     const char *narrow[2];
@@ -84,8 +84,8 @@ START_TEST(transports_are_listed_as_far_as_there_is_space)
     ck_assert_str_eq(wide[count - 1].entry.transport_name, "self");
     ck_assert_int_eq(((char *)&wide[0].later)[0], 0x5a);
 
-    /* entries of an older header, which end at byte i: members beyond it are
-     * not written */
+    /* A program with an older header passes shorter entries, of i bytes here:
+     * the library writes no member beyond them. */
     for (i = 0; i < sizeof(entries[0]); i += 4) {
         memset(narrow, 0x5a, sizeof(narrow));
         attr.transports = (ucp_transports_t){
@@ -154,7 +154,7 @@ START_TEST(larger_messages_are_estimated_to_take_longer)
         ck_assert_double_ge(time, before);
         before = time;
     }
-    /* a plausible time for 1 GiB in memory */
+    /* a plausible time in seconds for 1 GiB in memory */
     ck_assert_double_gt(before, 1e-3);
     ck_assert_double_lt(before, 10);
     local_close(&local);

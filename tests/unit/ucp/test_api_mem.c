@@ -106,7 +106,7 @@ START_TEST(a_symmetric_key_works_as_any)
     rkeys[1] = unpacked(&local, memh);
     ck_assert_int_eq(access_to(&local, rkeys[0], memory + 9, 1), UCS_OK);
     ck_assert_int_eq(memory[9], 'x');
-    /* keys of the same memory are equal */
+    /* two keys of the same memory compare equal */
     ck_assert_int_eq(ucp_rkey_compare(local.worker, rkeys[0], rkeys[1],
                                       &(ucp_rkey_compare_params_t){
                                           .field_mask = 0,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Queries of a request: its status, also from its callback, the memory type,
- * and its description.
+ * and its textual description.
  */
 #include "api.h"
 
@@ -21,7 +21,8 @@ static void open_tag(local_t *local)
                     UCS_THREAD_MODE_SINGLE);
 }
 
-/* Returns the description of a request; checks its status and memory type. */
+/* Returns the description of a request, valid until the next call. Checks its
+ * status and memory type. */
 static char *described_as(void *request, ucs_status_t status,
                           ucs_memory_type_t mem_type)
 {
@@ -137,8 +138,8 @@ START_TEST(other_requests_are_described_as_well)
     ucp_rkey_destroy(rkey);
     ck_assert_int_eq(ucp_mem_unmap(local.context, memh), UCS_OK);
 
-    /* operations without a buffer have no memory type, also in a reused
-     * request */
+    /* Operations without a buffer have no memory type, even if the request was
+     * used before for an operation with one. */
     request = ucp_worker_flush_nbx(local.worker, &never);
     ck_assert_ptr_nonnull(strstr(without_buffer(request), "flush"));
     ck_assert_int_eq(local_wait(&local, request), UCS_OK);
@@ -305,7 +306,8 @@ START_TEST(many_sends_at_once_all_arrive)
 }
 END_TEST
 
-/* A freed request is reused. */
+/* The library reuses freed requests, and calls request_init only once for
+ * each. */
 START_TEST(a_request_that_is_used_again_is_not_initialised_again)
 {
     enum { SIZE = 16, ROUNDS = 50 };

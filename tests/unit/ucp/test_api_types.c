@@ -51,7 +51,8 @@ START_TEST(the_low_bits_tell_the_kind)
     ck_assert_int_eq(ucp_dt_create_generic(&ops, NULL, &datatype), UCS_OK);
     ck_assert_uint_eq(class_of(datatype), UCP_DATATYPE_GENERIC);
     ucp_dt_destroy(datatype);
-    ucp_dt_destroy(ucp_dt_make_iov()); /* no effect */
+    /* no effect: only generic datatypes are objects */
+    ucp_dt_destroy(ucp_dt_make_iov());
 }
 END_TEST
 

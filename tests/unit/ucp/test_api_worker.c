@@ -11,7 +11,7 @@
 #include <sys/epoll.h>
 #include <sys/syscall.h>
 
-/* the deprecated calls are under test */
+/* the deprecated functions are under test */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 static void open_worker(local_t *local, const ucp_worker_params_t *params)
@@ -141,8 +141,8 @@ START_TEST(a_worker_near_some_processors_works_as_any)
 }
 END_TEST
 
-/* The masks of the calls of sched_setaffinity(), which the test replaces
- * below. */
+/* The first masks that the library passed to sched_setaffinity(), and the
+ * number of calls. The test replaces that function below. */
 static struct {
     cpu_set_t masks[4];
     unsigned calls;
@@ -173,7 +173,7 @@ START_TEST(a_worker_is_made_on_the_processors_it_is_to_be_near)
     CPU_ZERO(&wanted);
     CPU_SET(cpu, &wanted);
     UCS_CPU_SET(cpu, &params.cpu_mask);
-    /* a CPU that does not exist */
+    /* a CPU that does not exist is ignored */
     UCS_CPU_SET(UCS_CPU_SETSIZE - 1, &params.cpu_mask);
 
     bound.calls = 0;
@@ -186,7 +186,8 @@ START_TEST(a_worker_is_made_on_the_processors_it_is_to_be_near)
     pass_a_message(&local);
     local_close(&local);
 
-    /* only CPUs that this thread may not use; no mask at all */
+    /* The mask contains only CPUs that this thread may not use, or there is no
+     * mask: the thread is not bound. */
     UCS_CPU_CLR(cpu, &params.cpu_mask);
     bound.calls = 0;
     open_worker(&local, &params);
@@ -225,7 +226,7 @@ START_TEST(a_network_address_leaves_out_what_the_network_cannot_reach)
     ck_assert_int_eq(ucp_worker_address_query(net.address, &of_net), UCS_OK);
     ck_assert_uint_eq(of_full.worker_uid, of_net.worker_uid);
 
-    /* no transport of this test connects to other machines */
+    /* the transports of this test do not connect to other hosts */
     ep_params.address = net.address;
     ck_assert_int_eq(ucp_ep_create(local.worker, &ep_params, &ep),
                      UCS_ERR_UNREACHABLE);
@@ -255,7 +256,7 @@ START_TEST(the_old_call_gives_the_same_address)
 }
 END_TEST
 
-/* Progresses until the worker is armed. */
+/* Calls progress until the worker has no events and is armed. */
 static void arm(local_t *local)
 {
     ucs_status_t status;
@@ -287,8 +288,8 @@ START_TEST(each_kind_of_event_makes_the_descriptor_readable)
         ck_assert_int_eq(ucp_worker_get_efd(local.worker, &set.fd), UCS_OK);
         arm(&local);
         ck_assert_int_eq(poll(&set, 1, 0), 0);
-        /* a message is an event for a worker that waits for any event: it may
-         * be the reply to a send or a get */
+        /* Any message is an event, even for a worker that waits for the
+         * completion of sends or gets only: it may be the reply to them. */
         send = local_send(&local, "abc", 4, 1);
         ck_assert_int_eq(poll(&set, 1, 0), 1);
         ck_assert_int_eq(ucp_worker_arm(local.worker), UCS_ERR_BUSY);
@@ -323,7 +324,7 @@ START_TEST(an_edge_triggered_event_is_reported_once)
     ck_assert_int_eq(epoll_wait(params.event_fd, &event, 1, 0), 1);
     local_close(&local);
 
-    /* without edge triggering the event stays until it is handled */
+    /* without UCP_WAKEUP_EDGE the event is reported until it is handled */
     params.events = UCP_WAKEUP_RX;
     open_worker(&local, &params);
     ck_assert_int_eq(ucp_worker_signal(local.worker), UCS_OK);
@@ -360,7 +361,8 @@ START_TEST(events_come_to_the_users_own_set_with_the_users_data)
     ck_assert_int_eq(local_wait(&local, local_recv(&local, in, 4, 1)), UCS_OK);
     ck_assert_int_eq(local_wait(&local, send), UCS_OK);
 
-    /* the set outlives the worker, and contains nothing of it */
+    /* the user's set outlives the worker, and no descriptor of the worker is
+     * left in it */
     ck_assert_int_eq(ucp_worker_signal(local.worker), UCS_OK);
     local_close(&local);
     ck_assert_int_eq(epoll_wait(params.event_fd, &event, 1, 0), 0);
@@ -368,8 +370,8 @@ START_TEST(events_come_to_the_users_own_set_with_the_users_data)
 }
 END_TEST
 
-/* Destroys a worker that has a leaked request; returns the number of bytes of
- * the messages that it logs. */
+/* Destroys a worker with a request that was not freed; returns the number of
+ * bytes that the library logs. */
 static long words_about_a_leak(uint64_t flags)
 {
     ucp_worker_params_t params = {
@@ -405,7 +407,7 @@ START_TEST(waiting_for_memory_ends_when_it_is_written_or_before)
     int i;
 
     open_worker(&local, &params);
-    /* no write occurs: each call must return nevertheless */
+    /* nothing writes to the word: each call must return nevertheless */
     for (i = 0; i < 1000; ++i) {
         ucp_worker_wait_mem(local.worker, (void *)&word);
     }
@@ -465,7 +467,7 @@ START_TEST(a_worker_prints_what_it_has)
              attr.address_length);
     ck_assert_ptr_nonnull(strstr(text, length));
     ck_assert_ptr_nonnull(strstr(text, "atomics: 0:self/"));
-    /* the protocols of its endpoints, with their sizes */
+    /* the protocols of the worker's endpoints, with their message sizes */
     ck_assert_ptr_nonnull(strstr(text, "endpoints over: self/"));
     ck_assert_ptr_nonnull(strstr(text, "tag_send: 0..<egr/short>.."));
     ck_assert_ptr_nonnull(strstr(text, "..<rndv>..(inf)"));

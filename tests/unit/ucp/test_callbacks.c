@@ -9,12 +9,12 @@ static const ucp_request_param_t none = {0};
 
 static char buffer[1 << 20], buffer2[1 << 20];
 
-/* State of the running test, for its callbacks. */
+/* State of the running test, for its callbacks */
 static struct {
     local_t *local;
     int calls;
-    int left;     /* Operations to start from callbacks */
-    void *memory; /* Freed by the callback */
+    int left;     /* Number of operations that callbacks still start */
+    void *memory; /* For the callback to free; NULL: none */
     void *request;
 } now;
 
@@ -45,7 +45,8 @@ static void progress_until_calls(int calls)
     }
 }
 
-/* Returns a request in memory of the test. */
+/* Sets `param` to use a request in memory of the test. Returns the memory,
+ * which the test frees. */
 static void *own_request(ucp_request_param_t *param)
 {
     ucp_context_attr_t attr = {.field_mask = UCP_ATTR_FIELD_REQUEST_SIZE};
@@ -99,7 +100,8 @@ START_TEST(a_receive_callback_posts_the_next_receive)
             send = local_send(&local, buffer, sizes[i % 3], 1);
             ucp_worker_progress(local.worker);
             if (now.calls == i) {
-                /* the receive that the callback posted is not complete yet */
+                /* the receive that the callback has posted cannot be complete
+                 * yet */
                 ck_assert(
                     (now.request == NULL) ||
                     (ucp_request_check_status(now.request) == UCS_INPROGRESS));
@@ -113,7 +115,7 @@ START_TEST(a_receive_callback_posts_the_next_receive)
 }
 END_TEST
 
-/* The callback may free the memory of its request. */
+/* Frees the memory that contains the request, which a callback may do. */
 static void on_send_free(void *request, ucs_status_t status, void *user_data)
 {
     ++now.calls;
@@ -167,7 +169,7 @@ START_TEST(the_users_request_may_be_freed_in_its_callback)
     local_await(&local, 1);
     ck_assert_ptr_eq(ucp_tag_recv_nbx(local.worker, buffer2, 10, 1, 0, &param),
                      param.request);
-    /* the buffer is too small: the call itself detects the error */
+    /* the buffer is too small: the receive ends within the call */
     ck_assert_int_eq(now.calls, 1);
     ck_assert_int_eq(local_wait(&local, other), UCS_OK);
     local_close(&local);
@@ -177,7 +179,7 @@ END_TEST
 static void on_send_count(void *request, ucs_status_t status, void *user_data)
 {
     ++now.calls;
-    /* a request that completes cannot be cancelled */
+    /* cancelling a request that is complete has no effect */
     ucp_request_cancel(now.local->worker, request);
     ucp_request_free(request);
 }
@@ -217,7 +219,7 @@ START_TEST(requests_are_cancelled_and_freed_inside_their_callbacks)
 }
 END_TEST
 
-/* Sends that have started, and matched receives, are not cancelled.
+/* A matched receive is not cancelled, nor is a send that has started.
  * test_cancel.c tests sends that have not started. */
 START_TEST(a_receive_that_has_begun_is_not_cancelled)
 {
@@ -267,7 +269,8 @@ START_TEST(freed_requests_of_every_kind_complete_without_a_call)
     ck_assert_int_eq(local_wait(&local, ucp_ep_close_nbx(local.ep, &none)),
                      UCS_OK);
     ck_assert_int_eq(now.calls, 0);
-    ucp_worker_destroy(local.worker); /* warns about leaked requests */
+    /* logs warnings about requests that are not freed */
+    ucp_worker_destroy(local.worker);
     ucp_cleanup(local.context);
 }
 END_TEST
@@ -291,7 +294,8 @@ START_TEST(an_announced_message_cannot_be_received_at_once)
                                                          &forced)),
                      UCS_ERR_NO_RESOURCE);
     message = ucp_tag_probe_nb(local.worker, 1, UINT64_MAX, 1, &info);
-    ck_assert_ptr_nonnull(message); /* it is still in the queue */
+    /* the message is still in the queue of unexpected messages */
+    ck_assert_ptr_nonnull(message);
     ck_assert_int_eq(UCS_PTR_RAW_STATUS(ucp_tag_msg_recv_nbx(local.worker,
                                                              buffer2,
                                                              sizeof(buffer2),

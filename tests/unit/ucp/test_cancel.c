@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Cancellation of sends: a send whose data was not sent completes with
- * UCS_ERR_CANCELED, and the receiver receives none of its data; other sends
+ * Cancellation of sends: a send whose data was not sent yet completes with
+ * UCS_ERR_CANCELED, and the receiver receives none of its data. Other sends
  * complete normally.
  */
 #include "am.h"
@@ -18,7 +18,7 @@ typedef struct {
     ucp_mem_h memh;
     ucp_rkey_h rkey;
     am_seen_t seen;
-    unsigned calls;      /* Number of callbacks */
+    unsigned calls;      /* Number of callbacks of the request */
     ucs_status_t status; /* Of the last callback */
 } use_t;
 
@@ -179,7 +179,7 @@ static ucs_status_ptr_t start(use_t *use, start_t func, size_t length)
     return request;
 }
 
-/* Checks that nothing was received. */
+/* Checks that no message, stream data or put has arrived. */
 static void check_nothing_came(use_t *use)
 {
     ucp_request_param_t force = {
@@ -223,7 +223,8 @@ START_TEST(a_send_that_waits_for_resources_can_be_cancelled)
                       operations[i % NUM_OPERATIONS].name, use.calls);
         ck_assert_int_eq(use.status, UCS_ERR_CANCELED);
         ck_assert_int_eq(ucp_request_check_status(request), UCS_ERR_CANCELED);
-        ucp_request_cancel(use.local.worker, request); /* no effect */
+        /* no effect on a request that has ended */
+        ucp_request_cancel(use.local.worker, request);
         ck_assert_uint_eq(use.calls, 1);
         ucp_request_free(request);
         ucp_ep_resume(use.local.ep);
@@ -260,7 +261,8 @@ START_TEST(those_before_and_behind_it_arrive_in_order)
 }
 END_TEST
 
-/* Operations after a fence, which waits for a put that its lane delays. */
+/* Cancels operations that wait for a fence: an earlier put is not complete,
+ * because the test holds its lane. */
 START_TEST(a_send_behind_a_fence_can_be_cancelled)
 {
     static const start_t starts[] = {put, get, add};
@@ -310,8 +312,8 @@ START_TEST(an_unmatched_rts_is_withdrawn)
     }
     check_nothing_came(&use);
 
-    /* only the announcement of this request is removed, not that of another
-     * send with the same tag */
+    /* Only the announcement of the cancelled send is removed, not that of
+     * another send with the same tag. */
     request = start(&use, tag_send, LONG);
     local_await(&use.local, TAG);
     other = start(&use, tag_send, LONG / 2);
@@ -367,7 +369,8 @@ static void take_stream(use_t *use, size_t count)
                      UCS_OK);
 }
 
-/* One fragment was sent before send resources run out. */
+/* A message that is sent in fragments: one fragment has been sent, and the
+ * others wait for send resources. It cannot be cancelled any more. */
 START_TEST(a_partly_sent_message_is_not_cancelled)
 {
     static const start_t starts[] = {stream_send, put};
@@ -378,7 +381,8 @@ START_TEST(a_partly_sent_message_is_not_cancelled)
 
     for (i = 0; i < sizeof(starts) / sizeof(starts[0]); ++i) {
         open_use(&use, 1);
-        /* sends what must precede the message under test */
+        /* A first operation also sends what the endpoint must send before the
+         * message under test. */
         ck_assert_int_eq(local_wait(&use.local, start(&use, starts[i], 8)),
                          UCS_OK);
         if (starts[i] == stream_send) {

@@ -158,7 +158,8 @@ START_TEST(a_forced_close_resets_the_receive_that_waits_for_its_data)
     ep   = new_ep(&local, NULL);
     recv = local_recv(&local, buffer2, sizeof(buffer2), 1);
     send = ucp_tag_send_nbx(ep, buffer, sizeof(buffer), 1, &none);
-    ucp_worker_progress(local.worker); /* receives the announcement */
+    /* receives the rendezvous announcement */
+    ucp_worker_progress(local.worker);
     ck_assert_ptr_null(ucp_ep_close_nbx(ep, &force));
     ck_assert_int_eq(local_wait(&local, send), UCS_ERR_CANCELED);
     ck_assert_int_eq(local_wait(&local, recv), UCS_ERR_CONNECTION_RESET);
@@ -191,8 +192,8 @@ START_TEST(a_failure_ends_everything_and_calls_the_error_handler_once)
 }
 END_TEST
 
-/* An endpoint fails, with and without error handling; without it, only if the
- * transport detects the failure. */
+/* The transport reports a failure of an endpoint without an error handler, once
+ * with error handling mode NONE and once with PEER: all sends end. */
 START_TEST(a_failure_without_an_error_handler_ends_everything_too)
 {
     ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
@@ -228,8 +229,8 @@ START_TEST(a_failure_without_an_error_handler_ends_everything_too)
 }
 END_TEST
 
-/* The error handler receives the user data of the endpoint if it has such
- * data. */
+/* The error handler receives the user data of the endpoint if that was set,
+ * otherwise the handler's own argument. */
 START_TEST(the_error_handler_is_given_the_data_of_the_endpoint)
 {
     seen_t errors = {NULL}, others = {NULL};

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Workers that are destroyed, and workers whose endpoints are closed: the end
- * of all operations, flush, and that no object remains. The tests check the
+ * Workers that are destroyed, and workers whose endpoints are closed: all
+ * operations end, a flush completes, and no object remains. The tests check the
  * internal state of the worker.
  */
 #include "close.h"
 
 #include "uct/base/worker.h"
 
-/* Posts the receive again for any status, like a server. */
+/* Callback that posts its receive again whatever the status is, like a
+ * server. */
 static void on_recv_again(void *request, ucs_status_t status,
                           const ucp_tag_recv_info_t *info, void *user_data)
 {
@@ -21,7 +22,7 @@ static void on_recv_again(void *request, ucs_status_t status,
     param.cb.recv = on_recv_again;
     ucp_request_free(
         ucp_tag_recv_nbx(worker, buffer2, 8, 100, UINT64_MAX, &param));
-    /* and posts a receive whose tag is 101 */
+    /* another one, with tag 101 */
     ucp_tag_recv_nbx(worker, buffer2, 8, 101, UINT64_MAX, &param);
 }
 
@@ -82,7 +83,8 @@ START_TEST(a_send_from_a_callback_of_the_workers_end_is_refused)
 
     local_open(&local);
     other      = new_ep(&local, NULL);
-    /* the callback closes an endpoint that was already handled */
+    /* the callback closes an endpoint that the destruction has already
+     * handled */
     seen.close = local.ep;
     ck_assert(UCS_PTR_IS_PTR(ucp_tag_send_sync_nbx(other, "a", 1, 1, &param)));
     ucp_worker_destroy(local.worker);
@@ -146,8 +148,8 @@ static size_t count_eps(ucp_worker_h worker)
     return count;
 }
 
-/* A message that needs a reply, over an endpoint to the worker itself, does not
- * create a second endpoint. */
+/* An endpoint to the worker itself is its own reply endpoint: a message that
+ * needs a reply does not create a second endpoint. */
 START_TEST(an_endpoint_that_answers_itself_needs_no_other)
 {
     ucs_status_ptr_t send;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Connections by socket address, without a connection manager: the messages
- * that both sides exchange, the limit of private data, the protocols of
- * endpoints without lanes, and invalid parameters.
- * tests/integration/client_server.c tests connections.
+ * that client and server exchange (ucp/cm/hello.h), the limit of private data,
+ * the protocols of endpoints that have no lanes yet, and invalid parameters.
+ * tests/integration/client_server.c tests real connections.
  */
 #include "suite.h"
 
@@ -112,7 +112,8 @@ START_TEST(address_near_keeps_to_its_limit)
             UCS_OK) {
             continue;
         }
-        /* only the worker's name is omitted: there is one interface */
+        /* If the limit is too short, the worker's name is omitted first; the
+         * only interface is not. */
         ck_assert_uint_le(length, limit);
         ck_assert_int_eq(ucp_address_unpack(address, length, info), UCS_OK);
         ck_assert_uint_eq(info->uuid, worker->uuid);
@@ -130,7 +131,7 @@ END_TEST
 
 /* ----------------------------------------------------- not yet connected -- */
 
-/* Endpoints without lanes queue all sends until there are lanes. */
+/* An endpoint without lanes queues all sends until it has lanes. */
 START_TEST(unconnected_ep_keeps_what_is_sent)
 {
     static char out[1 << 20], in[1 << 20];
@@ -192,8 +193,8 @@ START_TEST(unconnected_ep_keeps_what_is_sent)
 }
 END_TEST
 
-/* A key that is unpacked before the endpoint has lanes is valid at once and
- * after the lanes are opened. */
+/* A key that is unpacked before the endpoint has lanes can be used at once, and
+ * is complete after the lanes are opened. */
 START_TEST(unconnected_ep_takes_keys)
 {
     static uint64_t memory[512], out[512], in[512];
@@ -228,7 +229,7 @@ START_TEST(unconnected_ep_takes_keys)
     ck_assert_int_eq(ucp_ep_connect(ep, address, length), UCS_OK);
     free(address);
     ucp_ep_resume(ep);
-    /* a fence changes the protocol of the next operation */
+    /* operations after a fence use another protocol, which must also work */
     ck_assert_int_eq(ucp_worker_fence(worker), UCS_OK);
     requests[1] = ucp_get_nbx(ep, in, sizeof(in), (uintptr_t)memory, rkey,
                               &param);
@@ -242,7 +243,8 @@ START_TEST(unconnected_ep_takes_keys)
     }
     ck_assert_mem_eq(in, out, sizeof(out));
 
-    /* the get has opened the lanes, as unpacking now does */
+    /* the get has completed the early key: it equals one that is unpacked
+     * now */
     ck_assert_int_eq(ucp_ep_rkey_unpack(ep, packed, &late), UCS_OK);
     ck_assert_uint_ne(late->lanes, 0);
     ck_assert_uint_eq(rkey->lanes, late->lanes);

@@ -58,7 +58,7 @@ START_TEST(scattered_data_with_empty_entries_goes_both_ways)
     }
     ck_assert_mem_eq(packed, "the brown quick ", 16);
 
-    /* unpacks parts out of order, and across entries of the list */
+    /* unpacks parts out of order, and across entries of the IOV list */
     ck_assert_int_eq(ucp_dt_iter_init(&iter, into, 4, ucp_dt_make_iov(), 1),
                      UCS_OK);
     ck_assert_int_eq(ucp_dt_iter_unpack(&iter, 8, packed + 8, 8), UCS_OK);
@@ -111,7 +111,7 @@ static size_t packed_size(void *state)
     return sizeof(text);
 }
 
-/* packs at most 7 bytes per call */
+/* Packs at most 7 bytes per call. */
 static size_t pack(void *state, size_t offset, void *dest, size_t max)
 {
     size_t length = (max < 7) ? max : 7;
@@ -178,7 +178,7 @@ START_TEST(a_generic_datatype_is_packed_unpacked_and_finished_once)
 }
 END_TEST
 
-/* reports more bytes than the buffer holds */
+/* Claims to have packed more bytes than the buffer has. */
 static size_t pack_too_much(void *state, size_t offset, void *dest, size_t max)
 {
     return max + 1;
@@ -247,7 +247,7 @@ START_TEST(a_walk_over_a_thousand_places_can_begin_again)
         ucp_dt_iter_rewind(&iter);
     }
 
-    /* no data: an empty list, or one with empty entries */
+    /* no data: an empty list, or a list of empty entries */
     ck_assert_int_eq(ucp_dt_iter_init(&iter, NULL, 0, ucp_dt_make_iov(), 0),
                      UCS_OK);
     ck_assert_uint_eq(iter.length, 0);
@@ -267,7 +267,7 @@ START_TEST(a_query_tells_the_packed_size)
     };
 
     ck_assert_int_eq(ucp_dt_query(ucp_dt_make_contig(12), &attr), UCS_OK);
-    ck_assert_uint_eq(attr.packed_size, 12); /* for one element */
+    ck_assert_uint_eq(attr.packed_size, 12); /* without a count: one element */
     attr.field_mask |= UCP_DATATYPE_ATTR_FIELD_COUNT;
     attr.count = 5;
     ck_assert_int_eq(ucp_dt_query(ucp_dt_make_contig(12), &attr), UCS_OK);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A context's estimate of the job: the user's variables have priority over the
- * program's parameters; the default is one process.
+ * How many processes and endpoints a context expects: the user's variables
+ * (UCX_NUM_PPN and others) have priority over the program's parameters; the
+ * default is one process.
  */
 #include "api.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Endpoints with several lanes for large transfers, over two devices, each with
- * a memory domain: the division of the data among the lanes, and the failure of
- * a device. Two loopback interfaces emulate the network devices.
+ * An endpoint with three lanes: one for messages, and two over emulated network
+ * devices for large transfers. The tests check how a transfer is divided
+ * between the two, and what happens when one or both of them fail. Loopback
+ * interfaces emulate the devices.
  */
 #include "lent.h"
 #include "local.h"
@@ -17,24 +18,26 @@ static const ucp_request_param_t none = {0};
 
 static char buffer[LENGTH], buffer2[LENGTH];
 
-/* An emulated device; the device with index i uses the worker's interface 1 +
- * i. */
+/* An emulated network device: loopback operations that count, and that the test
+ * can make fail or wait. Device i uses the worker's interface 1 + i. */
 typedef struct {
     uct_iface_h iface;
     ucx_iface_ops_t iface_ops;
     ucx_ep_ops_t usual, ops;
-    size_t got, put; /* Bytes, by operation */
+    size_t got, put; /* Bytes transferred by get, and by put */
     unsigned remote_flushes;
-    ucs_status_t fails; /* Status of operations; UCS_OK: normal */
-    int holds;          /* Completions are held until let_go() */
+    ucs_status_t fails; /* Status of all operations; UCS_OK: they succeed */
+    /* Operations complete only when the test calls let_go() */
+    int holds;
     uct_completion_t *held[64];
     unsigned num_held;
 } far_t;
 
 static far_t fars[FAR];
 
-/* Replaces the library's function: each call returns another id, so that all
- * peers count as other machines. */
+/* Replaces the library's function. Each call returns another id, so that UCP
+ * treats every peer as a process of another host: it divides transfers only
+ * between hosts. */
 uint64_t ucs_get_system_id(void);
 uint64_t ucs_get_system_id(void)
 {
@@ -52,7 +55,8 @@ static ucs_status_t answer(far_t *far, ucs_status_t status,
                            uct_completion_t *comp)
 {
     if ((status != UCS_OK) || !far->holds) {
-        return status; /* an invalid lane returns an error */
+        /* an operation over an invalid endpoint returns an error */
+        return status;
     }
     ck_assert_uint_lt(far->num_held, 64);
     far->held[far->num_held++] = comp;
@@ -106,7 +110,7 @@ static ucs_status_t far_address(uct_iface_h iface, uct_device_addr_t *addr)
     return UCS_OK;
 }
 
-/* Completes the held operations. */
+/* Completes the held operations of one device with `status`. */
 static void let_go(far_t *far, ucs_status_t status)
 {
     unsigned num = far->num_held;
@@ -123,8 +127,8 @@ static void let_go(far_t *far, ucs_status_t status)
     }
 }
 
-/* Adds resources: three loopback ones, one for messages, two devices with
- * domains. */
+/* Replaces the context's only resource by three loopback resources: one for
+ * messages, and two devices, each with its own memory domain. */
 static void add_resources(ucp_context_h context)
 {
     ucp_resource_t *resources;
@@ -205,7 +209,8 @@ static void open_three(local_t *local, const char *scheme)
     ck_assert_uint_eq(local->worker->num_ifaces, 1 + FAR);
     memset(&ifaces[0].lane.put, 0, sizeof(ifaces[0].lane.put));
     memset(&ifaces[0].lane.get, 0, sizeof(ifaces[0].lane.get));
-    ifaces[0].lane.is_network = 1; /* because it connects to another machine */
+    /* UCP treats it as a network lane, as for a peer on another host */
+    ifaces[0].lane.is_network = 1;
     for (i = 0; i < FAR; ++i) {
         play(&ifaces[1 + i], &fars[i]);
     }
@@ -234,8 +239,8 @@ static void fill(unsigned seed)
     memset(buffer2, 0, LENGTH);
 }
 
-/* Returns the endpoint whose lanes transfer the data of a rendezvous: for a get
- * it is the reply endpoint. */
+/* Returns the endpoint whose lanes transfer the data of a rendezvous. A put
+ * uses the sender's endpoint, a get the receiver's reply endpoint. */
 static ucp_ep_h mover(local_t *local, const char *scheme)
 {
     ucp_ep_h ep;
@@ -261,7 +266,8 @@ static unsigned lane_over(ucp_ep_h ep, unsigned index)
     return lane;
 }
 
-/* Checks that the lane over device `index` is lost, and no other lane. */
+/* Checks that the endpoint works, and that of its lanes only the one over
+ * device `index` is lost. */
 static void check_lost(ucp_ep_h ep, unsigned index)
 {
     ck_assert(!(ep->flags & UCP_EP_FLAG_FAILED));
@@ -377,7 +383,9 @@ START_TEST(a_failing_lane_is_bypassed)
 }
 END_TEST
 
-/* The lane fails before or after the operations of the transport complete. */
+/* A lane fails while transfers are in flight, before (i < 4) or after its
+ * operations have ended with an error. The transfers restart over the other
+ * lane. */
 START_TEST(transfers_under_way_are_begun_again)
 {
     static const char *const schemes[] = {"get_zcopy", "put_zcopy"};
@@ -396,7 +404,9 @@ START_TEST(transfers_under_way_are_begun_again)
         ck_assert_uint_gt(fars[0].num_held, 0);
         ck_assert_uint_gt(fars[1].num_held, 0);
 
-        memset(buffer2, 0, LENGTH); /* no data has arrived */
+        /* removes what was transferred, so that the restart must transfer it
+         * again */
+        memset(buffer2, 0, LENGTH);
         fars[0].holds = fars[1].holds = 0;
         let_go(&fars[1 - failing], UCS_OK);
         if (i < 4) {
@@ -438,7 +448,7 @@ START_TEST(gets_are_begun_again_and_puts_end_with_the_error)
     ck_assert_int_eq(local_wait(&local, request), UCS_OK);
     ck_assert_mem_eq(buffer, buffer2, LENGTH);
     check_lost(local.ep, 1);
-    /* all puts are known to be complete */
+    /* no put was outstanding on the lost lane: the flush succeeds */
     ck_assert_int_eq(flush(&local), UCS_OK);
     take_back(&local, &lent);
     local_close(&local);
@@ -453,10 +463,11 @@ START_TEST(gets_are_begun_again_and_puts_end_with_the_error)
     let_go(&fars[1], UCS_OK);
     ck_assert_int_eq(local_wait(&local, request), UCS_ERR_CONNECTION_RESET);
     check_lost(local.ep, 0);
-    ck_assert_int_ne(flush(&local), UCS_OK); /* other operations may be lost */
+    /* puts over the lost lane may be incomplete, which one flush reports */
+    ck_assert_int_ne(flush(&local), UCS_OK);
     ck_assert_int_eq(flush(&local), UCS_OK);
 
-    /* a put with the same key uses the remaining lane */
+    /* a later put with the same key uses the remaining lane */
     fars[1].holds = 0;
     fars[1].put   = 0;
     fill(6);
@@ -482,7 +493,7 @@ START_TEST(messages_carry_transfers_without_lanes)
                          mover(&local, "get_zcopy")->config->lost),
                      2);
     fill(8);
-    /* the endpoint detects the failure by this put */
+    /* the endpoint detects the lost lanes by this put, which fails */
     ck_assert_int_eq(local_wait(&local, put(&local, &lent)),
                      UCS_ERR_CONNECTION_RESET);
     settle(&local);
@@ -495,8 +506,9 @@ START_TEST(messages_carry_transfers_without_lanes)
 }
 END_TEST
 
-/* All lanes of a put in flight fail: messages carry its data. The put used one
- * lane or several. */
+/* All lanes for put fail while a rendezvous puts its data: messages transfer
+ * the data instead. In the first two rounds both lanes fail in the put. In the
+ * others one of them is lost before, so that the put uses only the other. */
 START_TEST(messages_carry_a_put_whose_lanes_fail)
 {
     ucs_status_ptr_t send, recv;
@@ -532,7 +544,8 @@ START_TEST(messages_carry_a_put_whose_lanes_fail)
 }
 END_TEST
 
-/* Emulates a lane for messages that has no send resources for a while. */
+/* The lane for messages after fill_lane(): it has no send resources until the
+ * test restores its operations. */
 static struct {
     ucx_ep_ops_t ops;
     const ucx_ep_ops_t *usual;
@@ -571,8 +584,8 @@ static void fill_lane(uct_ep_h am)
     am->ops              = &full.ops;
 }
 
-/* A transfer that is restarted by messages waits for send resources of the lane
- * for messages, not for those of the lost lane. */
+/* A rendezvous whose lanes have failed continues by messages. It waits for send
+ * resources of the lane for messages, not for those of a lost lane. */
 START_TEST(messages_that_replace_a_put_wait_for_their_lane)
 {
     ucs_status_ptr_t send, recv;
@@ -604,7 +617,8 @@ START_TEST(messages_that_replace_a_put_wait_for_their_lane)
 }
 END_TEST
 
-/* The user closes the endpoint while a transfer waits to be restarted. */
+/* The user closes the endpoint by force when its lanes have failed and the
+ * transfers wait to be restarted. */
 START_TEST(an_endpoint_may_be_closed_before_a_fresh_start)
 {
     static const ucp_request_param_t force = {

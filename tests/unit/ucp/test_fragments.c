@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Wire-up messages in fragments: they are assembled in order and from one
- * sender, or dropped.
+ * Wire-up messages that are sent in fragments (ucp/wireup/fragments.h). A
+ * message is assembled if its fragments arrive in order and from one sender;
+ * otherwise it is dropped.
  */
 #include "wireup.h"
 
@@ -11,7 +12,8 @@
 static const ucp_wire_end_t someone = {{{1}}, {{2}}};
 static const ucp_wire_end_t another = {{{1}}, {{3}}};
 
-/* Packs an introduction of this worker for the endpoint `end`. */
+/* Packs the message by which an endpoint introduces its worker
+ * (ucp/wireup/introduce.h), with `end` as the endpoint. Returns its length. */
 static size_t make_introduction(local_t *local, const ucp_wire_end_t *end,
                                 char *message)
 {
@@ -91,8 +93,8 @@ START_TEST(a_fragment_that_does_not_follow_ends_the_message)
 
     open_plain(&local);
     length = make_introduction(&local, &someone, message);
-    /* a gap; the start is missing; a fragment of another message; another total
-     * length */
+    /* Each group drops the message: a gap between fragments; a missing first
+     * fragment; a fragment of another message; another total length. */
     say_fragment(&local, &someone, UCP_AM_ID_INTRODUCE, message, length, 0, 10);
     say_fragment(&local, &someone, UCP_AM_ID_INTRODUCE, message, length, 11,
                  10);
@@ -108,7 +110,7 @@ START_TEST(a_fragment_that_does_not_follow_ends_the_message)
     say_fragment(&local, &someone, UCP_AM_ID_INTRODUCE, message, length - 1, 10,
                  10);
     ck_assert_uint_eq(ucp_worker_wireup(local.worker)->num_partial, 0);
-    /* the sender may start again */
+    /* after that, the sender may start again with the first fragment */
     say_fragment(&local, &someone, UCP_AM_ID_INTRODUCE, message, length, 0, 10);
     say_fragment(&local, &someone, UCP_AM_ID_INTRODUCE, message, length, 0, 20);
     ck_assert_uint_eq(ucp_worker_wireup(local.worker)->num_partial, 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Generic datatypes, correct and faulty, with every protocol: each state that
- * is started is finished once, and both sides get errors. Also zero-length data
- * of every class.
+ * Generic datatypes, correct and faulty, with every protocol: each pack or
+ * unpack state that is started is finished once, and both sides get errors.
+ * Also messages without data, with each kind of datatype.
  */
 #include "local.h"
 
@@ -13,14 +13,14 @@ static const ucp_request_param_t force = {
 
 static char out[200000], in[200000];
 
-/* The behaviour of the datatype, and its call counts. */
+/* Behaviour of the datatype, which behave() sets, and call counts. */
 static struct {
-    size_t most; /* Bytes that one call packs */
-    size_t end;  /* Packs nothing after this offset */
+    size_t most; /* Most bytes that one call packs */
+    size_t end;  /* Offset from which on nothing is packed */
     ucs_status_t unpack;
     int started;
     int finished;
-    int unpacked; /* Number of calls */
+    int unpacked; /* Number of calls of unpack */
 } dt;
 
 static void *start_pack(void *context, const void *buffer, size_t count)
@@ -84,7 +84,8 @@ static void close_generic(local_t *local, ucp_request_param_t *param)
     ucp_dt_destroy(param->datatype);
 }
 
-/* Sets the behaviour of the datatype for messages of `size` bytes. */
+/* Sets the behaviour of the datatype for messages of `size` bytes. `status`:
+ * result of unpack. */
 static void behave(size_t size, size_t most, size_t end, ucs_status_t status)
 {
     *(size_t *)out = size;
@@ -94,7 +95,8 @@ static void behave(size_t size, size_t most, size_t end, ucs_status_t status)
     dt.unpack      = status;
 }
 
-/* Sends one message. `early`: before its receive is posted. */
+/* Sends one message and stores the final status of both sides. With `early` the
+ * message is sent before its receive is posted. */
 static void exchange(local_t *local, const ucp_request_param_t *param,
                      int early, int sync, ucs_status_t *sent,
                      ucs_status_t *received)
@@ -144,8 +146,8 @@ START_TEST(data_packed_in_small_pieces_arrives_whole)
 }
 END_TEST
 
-/* A datatype may not support partial elements: each message must be unpacked
- * with one call. */
+/* Unpack functions may not support a part of an element: every message, also
+ * one in fragments, must be unpacked by one call. */
 START_TEST(every_message_is_unpacked_at_once)
 {
     static const size_t sizes[]     = {1, 5000, 70001, 199990};
@@ -205,7 +207,7 @@ START_TEST(a_datatype_that_stops_packing_is_an_error)
             behave(sizes[i], SIZE_MAX, sizes[i] / 2, UCS_OK);
             exchange(&local, &param, k & 1, k & 2, &sent, &received);
             ck_assert_int_eq(sent, UCS_ERR_IO_ERROR);
-            /* an eager message is sent with the data that was packed */
+            /* an eager message is shorter: it contains the packed bytes only */
             ck_assert_int_eq(received,
                              (sizes[i] > 8192) ? UCS_ERR_IO_ERROR : UCS_OK);
         }
@@ -281,8 +283,8 @@ START_TEST(what_is_cancelled_refused_or_left_finishes_its_datatype)
     ck_assert_int_eq(local_wait(&local, recv), UCS_ERR_CANCELED);
     ck_assert_int_eq(dt.started, dt.finished);
 
-    /* operations that are posted or in flight when the endpoint and the worker
-     * are closed */
+    /* Receives that are posted and sends that are in flight when the endpoint
+     * is closed by force and the worker is destroyed. */
     ucp_request_free(
         ucp_tag_recv_nbx(local.worker, in, 1, 99, UINT64_MAX, &param));
     for (i = 0; i < 3; ++i) {

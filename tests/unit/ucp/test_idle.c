@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which interfaces ucp_worker_progress() polls: the loopback interface counts
- * its polls, and returns events when the test requests it.
+ * Which interfaces ucp_worker_progress() polls (ucp/base/idle.h): an interface
+ * without endpoints becomes idle and is polled rarely. The worker's loopback
+ * interface counts its polls, and returns events when the test requests it.
  */
 #include "local.h"
 
@@ -10,7 +11,7 @@
 static struct {
     ucx_iface_ops_t ops;
     unsigned calls;
-    unsigned finds; /* The next `finds` calls return an event */
+    unsigned finds; /* The next `finds` polls return one event each */
 } watched;
 
 static unsigned counted_progress(uct_iface_h iface)
@@ -23,7 +24,7 @@ static unsigned counted_progress(uct_iface_h iface)
     return 1;
 }
 
-/* Closes the endpoint; the next progress frees it. */
+/* Closes the endpoint and progresses until it is freed. */
 static void close_ep(local_t *local, ucp_ep_h ep)
 {
     ucp_request_param_t none = {0};
@@ -33,7 +34,7 @@ static void close_ep(local_t *local, ucp_ep_h ep)
     }
 }
 
-/* Opens a worker without endpoints, whose only interface counts its polls. */
+/* Opens a worker without endpoints. Its only interface counts its polls. */
 static ucp_worker_iface_t *open_watched(local_t *local)
 {
     ucp_worker_iface_t *wiface;
@@ -71,8 +72,8 @@ static unsigned calls_in(local_t *local, unsigned rounds)
     return watched.calls - before;
 }
 
-/* Makes the next poll the last one before the interface becomes idle, and
- * polls. */
+/* Makes the next poll the last one before the interface becomes idle, and polls
+ * it. */
 static void let_sleep(local_t *local, ucp_worker_iface_t *wiface)
 {
     wiface->polls_left = 1;
@@ -103,8 +104,8 @@ START_TEST(nobody_talks_nobody_asks)
     wiface = open_watched(&local);
     let_sleep(&local, wiface);
     ck_assert_int_eq(wiface->is_idle, 1);
-    /* an idle interface is polled rarely: progress reads the clock every 16th
-     * round only */
+    /* An idle interface is polled rarely: progress reads the clock in every
+     * 16th round only, to decide whether a poll is due. */
     ck_assert_uint_le(calls_in(&local, 1600), 100);
     close_watched(&local);
 }
@@ -134,8 +135,8 @@ START_TEST(who_is_found_busy_is_polled_for_a_while)
     let_sleep(&local, wiface);
     watched.finds = 1;
     ucp_idle_poll_soon(local.worker);
-    /* the return value includes the events of the poll, and from now on every
-     * round polls the interface */
+    /* Progress returns the event of this poll. From then on every round polls
+     * the interface. */
     ck_assert_uint_eq(ucp_worker_progress(local.worker), 1);
     ck_assert_uint_ge(calls_in(&local, 100), 100);
     let_sleep(&local, wiface);

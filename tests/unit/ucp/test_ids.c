@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ids by which peers refer to objects: stale and forged ids find no object. */
+/* Table of ids by which peers refer to objects (ucp/base/ids.h): stale and
+ * forged ids find no object. */
 #include "suite.h"
 
 #include "ucp/base/ids.h"

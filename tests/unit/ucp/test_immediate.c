@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL and UCP_OP_ATTR_FLAG_NO_IMM_CMPL for every
- * operation: the return value with and without immediate completion, and the
- * number of callbacks.
+ * The flags UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL and UCP_OP_ATTR_FLAG_NO_IMM_CMPL,
+ * for every operation: the return value with and without immediate completion,
+ * and the number of callbacks.
  */
 #include "am.h"
 
@@ -17,8 +17,9 @@ typedef struct {
     uint64_t memory[2];
     ucp_mem_h memh;
     ucp_rkey_h rkey;
-    void *kept;     /* An active message that the handler keeps */
-    unsigned calls; /* Number of callbacks */
+    /* Data of an active message that the handler kept; NULL: none */
+    void *kept;
+    unsigned calls; /* Number of callbacks since open_use() */
 } use_t;
 
 static char bytes[8] = "1234567", in[8];
@@ -172,7 +173,7 @@ static ucs_status_ptr_t ep_close(use_t *use, const ucp_request_param_t *param)
 typedef struct {
     const char *name;
     start_t start;
-    /* Status of a forced operation when no earlier one is outstanding */
+    /* Result with FORCE_IMM_CMPL when no earlier operation is outstanding */
     ucs_status_t idle;
     int ends; /* The operation closes the endpoint */
 } operation_t;
@@ -212,8 +213,8 @@ static ucp_request_param_t with_callback(use_t *use, uint32_t flags)
     };
 }
 
-/* Returns the status of a forced operation, which has no request and no
- * callback. */
+/* Starts an operation with FORCE_IMM_CMPL and returns its status. It must
+ * return no request and call no callback. */
 static ucs_status_t forced(use_t *use, const operation_t *op)
 {
     ucp_request_param_t param = with_callback(use,
@@ -250,7 +251,9 @@ START_TEST(a_forced_operation_is_complete_or_fails)
 }
 END_TEST
 
-/* The lanes accept nothing: each operation waits behind an earlier send. */
+/* The test holds the endpoint: all operations queue behind an earlier send. So
+ * none can complete at once; with FORCE_IMM_CMPL each fails with
+ * UCS_ERR_NO_RESOURCE and has no effect. */
 START_TEST(a_forced_operation_fails_behind_others_and_changes_nothing)
 {
     const operation_t *op;
@@ -315,8 +318,7 @@ START_TEST(an_operation_that_may_not_complete_at_once_has_a_request)
 }
 END_TEST
 
-/* With both flags the operation completes at once, and returns a request
- * nevertheless. */
+/* With both flags, flush and close complete at once, but return a request. */
 START_TEST(a_forced_flush_or_close_may_have_a_request)
 {
     static const start_t starts[] = {ep_flush, worker_flush, ep_close};
@@ -397,8 +399,8 @@ START_TEST(a_forced_receive_takes_what_is_there)
     }
     ck_assert_int_eq(memcmp(in, bytes, sizeof(in)), 0);
 
-    /* the data is still at the sender, so that fetching cannot complete at
-     * once */
+    /* By rendezvous the data is still at the sender: the receive cannot
+     * complete at once. */
     send = ucp_am_send_nbx(use.local.ep, AM_KEEP, NULL, 0, bytes, sizeof(bytes),
                            &by_rndv);
     while (use.kept == NULL) {
@@ -407,7 +409,8 @@ START_TEST(a_forced_receive_takes_what_is_there)
     ret = ucp_am_recv_data_nbx(use.local.worker, use.kept, in, sizeof(in),
                                &force);
     ck_assert_int_eq(am_status(ret), UCS_ERR_NO_RESOURCE);
-    /* the call has released the descriptor, and the sender gets the error */
+    /* the failed receive has released the descriptor, and the sender gets the
+     * error */
     ck_assert_int_eq(local_wait(&use.local, send), UCS_ERR_NO_RESOURCE);
     local_wait(&use.local, ucp_ep_close_nbx(use.local.ep, &am_none));
     close_use(&use);

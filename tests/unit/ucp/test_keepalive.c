@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Keepalive, and the messages about lost endpoints: the test changes an
- * interface so that it does not detect failures, and counts the checks of its
- * endpoints. tests/integration tests peers that end.
+ * Keepalive, and messages about lost endpoints. The test changes the loopback
+ * interface so that it does not detect lost peers, which makes UCP check its
+ * endpoints, and counts these checks. tests/integration tests peers that end.
  */
 #include "local.h"
 
@@ -23,12 +23,12 @@ static const ucp_request_param_t force = {
     .flags        = UCP_EP_CLOSE_FLAG_FORCE,
 };
 
-/* Calls of the transport's operations, for each endpoint. */
+/* Calls of the transport's operations, for each endpoint of counted_ep(). */
 static struct {
     uct_ep_h ep;
     unsigned checks;
-    unsigned messages;   /* KEEPALIVE messages */
-    ucs_status_t answer; /* Status of a check */
+    unsigned messages;   /* Number of UCP_AM_ID_KEEPALIVE messages */
+    ucs_status_t answer; /* Status that a check returns */
 } asked[MAX_EPS];
 
 static unsigned num_asked;
@@ -64,7 +64,9 @@ static ssize_t count_message(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack,
     return real_ops->am_bcopy(ep, id, pack, arg, flags);
 }
 
-/* Opens a worker that checks its peers every `interval`. */
+/* Opens a worker whose interface does not detect lost peers, with these values
+ * of UCX_KEEPALIVE_INTERVAL and UCX_KEEPALIVE_NUM_EPS. `can_check`: the
+ * interface supports uct_ep_check(); otherwise UCP sends messages. */
 static void open_weak(local_t *local, const char *interval, const char *num_eps,
                       int can_check)
 {
@@ -109,7 +111,7 @@ static ucp_ep_h new_ep(local_t *local, ucp_err_handling_mode_t mode,
                       UCP_EP_PARAM_FIELD_FLAGS |
                       UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
                       UCP_EP_PARAM_FIELD_ERR_HANDLER,
-        /* like an endpoint to a peer */
+        /* UCP treats it like an endpoint to another process */
         .flags           = UCP_EP_PARAMS_FLAGS_NO_LOOPBACK,
         .err_mode        = mode,
         .err_handler.cb  = on_failure,
@@ -124,8 +126,8 @@ static ucp_ep_h new_ep(local_t *local, ucp_err_handling_mode_t mode,
     return ep;
 }
 
-/* Creates an endpoint whose checks are counted. All endpoints share the
- * operations table, which stays replaced. */
+/* Creates an endpoint whose checks are counted in asked[]. All endpoints share
+ * the operations table, which therefore stays replaced. */
 static ucp_ep_h counted_ep(local_t *local, failure_t *failure)
 {
     ucp_ep_h ep = new_ep(local, UCP_ERR_HANDLING_MODE_PEER, failure);
@@ -151,7 +153,7 @@ static double now(void)
     return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
 }
 
-/* Progresses until the counter has reached `value`. */
+/* Progresses until the counter has reached `value`; fails after 20 seconds. */
 static void await(local_t *local, const unsigned *counter, unsigned value)
 {
     double end = now() + 20;
@@ -170,7 +172,7 @@ START_TEST(nobody_is_looked_after_who_does_not_need_it)
     setenv("UCX_KEEPALIVE_INTERVAL", "1ms", 1);
     local_open(&local);
     unsetenv("UCX_KEEPALIVE_INTERVAL");
-    /* this transport detects failures */
+    /* this transport detects lost peers: no keepalive is needed */
     new_ep(&local, UCP_ERR_HANDLING_MODE_PEER, &failure);
     ck_assert_int_eq(ucp_worker_wireup(local.worker)->keepalive.timer, 0);
     local_close(&local);
@@ -362,9 +364,10 @@ START_TEST(a_worker_that_never_progresses_gets_one_round)
 
     open_weak(&local, "1ms", "128", 1);
     counted_ep(&local, &failure);
-    nanosleep(&pause, NULL); /* about 50 rounds are missed */
+    /* about 50 keepalive rounds become due, without progress */
+    nanosleep(&pause, NULL);
     while (!atomic_load(&ucp_worker_wireup(local.worker)->keepalive.due)) {
-        ck_assert(now() < end); /* the library's thread may be late */
+        ck_assert(now() < end); /* the library's timer thread may be late */
         nanosleep(&pause, NULL);
     }
     while (asked[0].checks == 0) {
@@ -376,8 +379,8 @@ START_TEST(a_worker_that_never_progresses_gets_one_round)
 }
 END_TEST
 
-/* Delivers the message by which a peer reports that it has lost its reply
- * endpoint for `end`. */
+/* Delivers the message by which a peer reports that its reply endpoint for this
+ * worker's endpoint `end` has failed. `length`: bytes of the message. */
 static void say_lost(local_t *local, ucp_wire_end_t end, size_t length)
 {
     char message[sizeof(end) + 1] = {0};
@@ -407,7 +410,8 @@ START_TEST(a_lost_end_fails_and_no_other)
     say_lost(&local, wrong, sizeof(wrong));
     wrong       = end;
     wrong.ep_id = ucp_le64(ucp_le64_get(end.ep_id) ^ (1ull << 40));
-    say_lost(&local, wrong, sizeof(wrong)); /* wrong secret */
+    /* the part of the id that makes it hard to guess is wrong */
+    say_lost(&local, wrong, sizeof(wrong));
     wrong.ep_id = ucp_le64(0);
     say_lost(&local, wrong, sizeof(wrong));
     ck_assert_int_eq(failure.calls, 0);
@@ -422,8 +426,8 @@ START_TEST(a_lost_end_fails_and_no_other)
 }
 END_TEST
 
-/* The reply endpoint fails, and the sender's endpoint is informed: a send that
- * waits for an acknowledgement ends with an error. */
+/* The receiver's reply endpoint fails, and the sender is informed: the send,
+ * which waits for a reply, ends with an error. */
 START_TEST(who_asks_learns_that_the_answers_are_lost)
 {
     static char data[100000];

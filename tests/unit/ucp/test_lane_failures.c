@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two lanes of an endpoint: lanes without send resources, flush, and lanes that
- * fail.
+ * An endpoint with two lanes, one for messages and one for put and get
+ * (two_lanes.h): a lane without send resources, flush, and lanes that fail.
  */
 #include "lent.h"
 #include "two_lanes.h"
@@ -26,7 +26,7 @@ START_TEST(what_waits_for_one_lane_goes_before_what_comes_later)
     ck_assert(UCS_PTR_IS_PTR(later));
     settle(&local);
     ck_assert_int_eq(ucp_request_check_status(recv_later), UCS_INPROGRESS);
-    far_has_room(); /* no resources yet */
+    far_has_room(); /* the retry finds no send resources either */
     ck_assert_ptr_nonnull(far.waiting);
     ck_assert_int_eq(ucp_request_check_status(later), UCS_INPROGRESS);
     far_has_room();
@@ -72,7 +72,8 @@ START_TEST(waiting_moves_from_lane_to_lane)
 }
 END_TEST
 
-/* Both lanes are full when one of them fails. */
+/* Neither lane has send resources when the lane for put fails: the put waits
+ * for resources of the lane for messages. */
 START_TEST(a_put_that_lost_its_lane_waits_for_that_of_messages)
 {
     ucs_status_ptr_t put, send[2], recv[2];
@@ -131,7 +132,8 @@ START_TEST(a_flush_goes_over_all_lanes_and_as_far_as_they_were_used)
     let_go(UCS_OK);
     ck_assert_int_eq(local_wait(&local, flush), UCS_OK);
 
-    /* a flush that waits for send resources continues where it stopped */
+    /* a flush that has no send resources waits, and continues when there are
+     * some */
     far.refuse = 1;
     flush      = ucp_ep_flush_nbx(local.ep, &none);
     settle(&local);
@@ -169,7 +171,7 @@ START_TEST(an_endpoint_goes_on_without_a_lane_that_has_failed)
     ck_assert_int_eq(ucp_ep_query(local.ep, &attr), UCS_OK);
     ck_assert_uint_eq(attr.transports.num_entries, 1);
 
-    /* receives the announced message, and later ones */
+    /* receives the message that was announced before the lane failed */
     recv = local_recv(&local, buffer2, sizeof(buffer2), 1);
     ck_assert_int_eq(local_wait(&local, recv), UCS_OK);
     ck_assert_int_eq(local_wait(&local, send), UCS_OK);

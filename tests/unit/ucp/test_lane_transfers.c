@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rendezvous over the second of two lanes, and fragments of messages.
+ * Rendezvous over an endpoint with two lanes, one for messages and one for put
+ * and get (two_lanes.h), and eager messages in fragments.
  */
 #include "two_lanes.h"
 
@@ -75,14 +76,16 @@ START_TEST(what_cannot_be_fetched_comes_another_way)
     local_t local;
 
     open_two(&local, "get_zcopy");
-    /* the get fails, and so does a put: the receiver tries the get only once */
+    /* The get fails; then the lane works again. The receiver does not repeat
+     * the get but asks the sender, which puts the data. */
     far.fails = UCS_ERR_UNREACHABLE;
     fill(100000);
     {
         ucs_status_ptr_t recv = local_recv(&local, buffer2, 100000, 1);
         ucs_status_ptr_t send = local_send(&local, buffer, 100000, 1);
 
-        ucp_worker_progress(local.worker); /* receives the announcement */
+        /* receives the rendezvous announcement */
+        ucp_worker_progress(local.worker);
         far.fails = UCS_OK;
         ck_assert_int_eq(local_wait(&local, recv), UCS_OK);
         ck_assert_int_eq(local_wait(&local, send), UCS_OK);
@@ -90,7 +93,7 @@ START_TEST(what_cannot_be_fetched_comes_another_way)
     ck_assert_mem_eq(buffer, buffer2, 100000);
     ck_assert_uint_eq(far.gets, 0);
     ck_assert_uint_eq(far.puts, 1);
-    /* the failed scheme is not tried again */
+    /* later messages do not use the scheme that has failed */
     send_and_check(&local, 100000);
     ck_assert_uint_eq(far.gets, 0);
     local_close(&local);
@@ -164,8 +167,9 @@ START_TEST(a_put_that_fails_on_the_other_lane_is_sent_by_messages)
 }
 END_TEST
 
-/* Closes an endpoint while the transport uses a buffer: the user's operation
- * must not complete before the transport's. */
+/* Closes an endpoint by force while the lane still uses a buffer: the user's
+ * operation must not complete before that of the lane. `status`: that with
+ * which the lane's operations end. */
 static void close_while_held(const char *scheme, ucs_status_t status)
 {
     int fetching = !strcmp(scheme, "get_zcopy");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Selection of lanes, and of protocols by their costs.
+ * Selection of an endpoint's lanes, and of protocols by the lanes' costs.
  */
 #include "two_lanes.h"
 
@@ -37,7 +37,8 @@ START_TEST(what_messages_lack_gets_a_lane_of_its_own)
 }
 END_TEST
 
-/* Returns the protocol that is selected for a tagged send; cancels the send. */
+/* Returns the protocol that UCP selects for a tagged send of `length` bytes;
+ * the send is then cancelled. */
 static const ucp_proto_t *protocol_of(local_t *local, size_t length,
                                       uint32_t flags)
 {
@@ -57,9 +58,9 @@ static const ucp_proto_t *protocol_of(local_t *local, size_t length,
     return proto;
 }
 
-/* With a long latency, the announcement of a rendezvous is expensive for a
- * single message. For one of many messages it costs nothing, because other
- * messages are sent meanwhile. */
+/* The lane has a long latency, which makes the announcement of a rendezvous
+ * expensive. With UCP_OP_ATTR_FLAG_MULTI_SEND the latency is not counted,
+ * because other messages are sent meanwhile. */
 START_TEST(many_in_flight_do_not_count_the_latency)
 {
     enum { LENGTH = 5000 };
@@ -90,8 +91,11 @@ START_TEST(many_in_flight_do_not_count_the_latency)
 }
 END_TEST
 
-/* Opens a context with network devices of the same bandwidth; returns the index
- * of the device whose lane an endpoint uses for messages. */
+/* Opens a context with three emulated network devices of the same bandwidth.
+ * Returns the index of the device that an endpoint uses for messages.
+ * `local_id`: UCX_LOCAL_NODE_ID, the number of the process on its host; NULL:
+ * not set. `near_cpus`: index of the device near the worker's processors;
+ * another value: there is none. */
 static unsigned device_taken(const char *local_id, unsigned near_cpus)
 {
     enum { COUNT = 3 };
@@ -154,7 +158,8 @@ START_TEST(of_equal_devices_that_near_the_workers_processors_is_taken)
 {
     ck_assert_uint_eq(device_taken(NULL, 1), 1);
     ck_assert_uint_eq(device_taken(NULL, 2), 2);
-    /* one device costs less than the others */
+    /* the device near the processors has a lower cost, which counts more than
+     * the number of the process */
     ck_assert_uint_eq(device_taken("1", 2), 2);
 }
 END_TEST

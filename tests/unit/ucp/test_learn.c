@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The algorithm that learns which transfer method is the fastest, on a
- * simulated clock: profiles of machines define how long a transfer takes by
- * each method. No time is measured.
+ * The algorithm that learns which method of transfer is the fastest
+ * (ucp/learn/learn.h). Profiles of machines define how long a transfer takes by
+ * each method, on a simulated clock: no time is measured.
  */
 #include "suite.h"
 #include "ucp/learn/learn.h"
@@ -17,15 +17,16 @@ enum { KB64, KB256, MB1, MB16, SIZES };
 
 static const double lengths[SIZES] = {65536, 262144, 1048576, 16777216};
 
-/* A machine: the microseconds of a transfer, by method and size. */
+/* A simulated machine: the microseconds of a transfer by each method and of
+ * each size. */
 typedef struct profile {
     const char *name;
     double time[METHODS][SIZES];
-    double noise; /* Maximum relative deviation */
-    /* One of this number of transfers takes long; 0: none */
+    double noise; /* Largest relative deviation of a time */
+    /* One of this number of transfers takes `outlier` times as long; 0: none */
     unsigned outliers;
-    double outlier;     /* Factor of an outlier's time */
-    double first_touch; /* Factor of a method's first two transfers */
+    double outlier;     /* Factor; see `outliers` */
+    double first_touch; /* Factor for the first two transfers by a method */
 } profile_t;
 
 static const profile_t profiles[] = {
@@ -123,14 +124,14 @@ static const profile_t profiles[] = {
 
 enum { PROFILES = sizeof(profiles) / sizeof(profiles[0]) };
 
-/* A sequence of transfers of one size on a machine. */
+/* A sequence of transfers of one size on a simulated machine. */
 typedef struct machine {
     const profile_t *profile;
     unsigned size;
     ucp_learn_t learn;
     unsigned seed;
     unsigned used[METHODS];
-    double time; /* Sum of all transfers so far */
+    double time; /* Sum of the times of all transfers so far, in microseconds */
 } machine_t;
 
 static double random_unit(machine_t *m)
@@ -139,7 +140,7 @@ static double random_unit(machine_t *m)
     return (m->seed >> 8) / (double)(1u << 24);
 }
 
-/* Returns the time of the next transfer by this method, in microseconds. */
+/* Returns the time of the next transfer by `method`, in microseconds. */
 static double take(machine_t *m, unsigned method)
 {
     const profile_t *profile = m->profile;
@@ -207,8 +208,8 @@ static void check_best(const machine_t *m, const char *when)
 }
 
 /* Checks that the best method is selected after 100 transfers, for every method
- * that is selected at first, and for several sequences of noise. With outliers,
- * 2 of 100 sequences may select another method. */
+ * that is selected at first, and for several sequences of noise. On a machine
+ * with outliers, 2 of 100 sequences may end with another method. */
 static void check_finds_the_best(const profile_t *of)
 {
     unsigned wrong = 0, checks = 0;
@@ -242,8 +243,8 @@ START_TEST(finds_the_best)
 }
 END_TEST
 
-/* Checks that the best method stays selected, except in 1 of 200 checks:
- * several outliers in a row look like a change of the machine. */
+/* Checks that the best method stays selected. 1 of 200 checks may fail: several
+ * outliers in a row look like a change of the machine. */
 static void check_stays_with_the_best(const profile_t *of)
 {
     unsigned wrong = 0, checks = 0;
@@ -275,8 +276,8 @@ START_TEST(stays_with_the_best)
 }
 END_TEST
 
-/* Checks the time that trials of other methods cost after the first hundred
- * transfers, without outliers. */
+/* Checks that trials of other methods cost at most one percent of the time,
+ * from the 101st transfer on, on a machine without outliers. */
 static void check_trials_cost_one_percent(const profile_t *of)
 {
     profile_t profile = *of;
@@ -311,8 +312,8 @@ START_TEST(trials_cost_one_percent)
 }
 END_TEST
 
-/* The selected method becomes slow: another process delays it, or the process
- * migrates. */
+/* The selected method becomes slow, as if another process delayed it or the
+ * process migrated: another method must be selected. */
 START_TEST(notices_a_change_for_the_worse)
 {
     unsigned size, seed;
@@ -323,11 +324,13 @@ START_TEST(notices_a_change_for_the_worse)
             start(&m, &profiles[0], size, GET, seed);
             transfer(&m, 3000);
             m.profile = &profiles[1];
-            /* max_gap transfers until the selected method is timed, then four
-             * of each method */
+            /* The selected method is timed once in `watch` transfers. When it
+             * has become slow, trials of the other methods start at once. */
             transfer(&m, 4 * ucp_learn_plan_alone.watch);
             check_best(&m, "after the processes have moved");
             m.profile = &profiles[4];
+            /* The selected method may have become faster. That starts no trial
+             * of the others: the next one is due within about max_gap. */
             transfer(&m, ucp_learn_plan_alone.max_gap);
             transfer(&m, 4 * ucp_learn_plan_alone.watch);
             check_best(&m, "with a slow helper");
@@ -337,7 +340,7 @@ START_TEST(notices_a_change_for_the_worse)
 END_TEST
 
 /* Another method becomes faster while the selected one does not change: trials
- * find this; the longer nothing has changed, the later. */
+ * must detect this. They are the rarer, the longer nothing has changed. */
 START_TEST(notices_a_better_method)
 {
     profile_t slow = profiles[2], quick = profiles[2];
@@ -375,7 +378,8 @@ START_TEST(times_one_at_a_time)
     ck_assert_uint_eq(i, plan->skip + plan->warm);
     for (i = 0; i < 1000; ++i) {
         ck_assert_uint_eq(ucp_learn_next(&learn, &timed), AM);
-        ck_assert(!timed); /* the first result is missing */
+        /* the first timed transfer has no result yet: no other one is timed */
+        ck_assert(!timed);
     }
     ucp_learn_drop(&learn);
     ck_assert_uint_eq(ucp_learn_next(&learn, &timed), GET);
@@ -386,7 +390,7 @@ START_TEST(times_one_at_a_time)
 }
 END_TEST
 
-/* A difference that is smaller than the noise does not change the selection. */
+/* A method that is faster by less than the noise is not selected. */
 START_TEST(noise_does_not_switch)
 {
     profile_t profile = profiles[8];
@@ -406,8 +410,10 @@ START_TEST(noise_does_not_switch)
 }
 END_TEST
 
-/* The same with the plan for series, where one time is that of a series of
- * transfers. */
+/* As check_finds_the_best(), with ucp_learn_plan_series: how often methods are
+ * tried when many transfers are in flight together ("a series"). Here each
+ * transfer() stands for a series. *wrong counts wrong selections after one
+ * series by each method. */
 static void check_series(const profile_t *of, unsigned *wrong)
 {
     unsigned size, first, seed;
@@ -442,7 +448,8 @@ START_TEST(finds_the_best_for_series)
 }
 END_TEST
 
-/* Checks the time that trials cost in a stream of transfers. */
+/* Checks that trials cost at most one percent of the time with
+ * ucp_learn_plan_series. */
 START_TEST(series_cost_one_percent)
 {
     unsigned size, i;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Calls that read the configuration of an endpoint or of a key, which another
- * thread may replace: they must hold the worker's lock. While the test holds
- * the lock, the configurations are in an inaccessible page.
+ * Functions of the API that read the configuration of an endpoint or of a key,
+ * which another thread may replace: they must hold the worker's lock. The test
+ * holds the lock while another thread calls such a function. Meanwhile the
+ * configurations are in a page without access rights, so that a read without
+ * the lock crashes.
  */
 #include "rma.h"
 
@@ -136,8 +138,8 @@ static ucs_status_t key_pointer(use_t *use)
     return (status == UCS_ERR_UNREACHABLE) ? UCS_OK : status;
 }
 
-/* The status is ignored: a transfer with one of the two keys may make them
- * different. */
+/* Only the status of the call is checked. The order is not: a transfer with one
+ * of the two keys may make the keys differ. */
 static ucs_status_t key_order(use_t *use)
 {
     ucp_rkey_compare_params_t params = {0};
@@ -208,7 +210,7 @@ enum { CALLS = sizeof(calls) / sizeof(calls[0]) };
 typedef struct {
     use_t *use;
     unsigned call;
-    atomic_int tid; /* Thread id, set before the call */
+    atomic_int tid; /* Id of the calling thread; 0: it has not started */
     atomic_int done;
     ucs_status_t status;
 } caller_t;
@@ -223,7 +225,7 @@ static void *call_once(void *arg)
     return NULL;
 }
 
-/* Waits until the thread sleeps, that is, waits for the lock. */
+/* Waits until the calling thread sleeps: it then waits for the lock. */
 static void await_blocked(caller_t *caller)
 {
     double start = local_now();
@@ -293,7 +295,7 @@ END_TEST
 
 typedef struct {
     use_t *use;
-    atomic_int *left; /* Threads that still run */
+    atomic_int *left; /* Number of threads that still run */
     unsigned bad;
 } busy_t;
 
@@ -303,7 +305,8 @@ static void *call_all(void *arg)
     unsigned i;
 
     for (i = 0; i < ROUNDS; ++i) {
-        /* printing is slow: only once */
+        /* The last call in the table prints, which is slow: it runs in the
+         * first round only. */
         busy->bad += (calls[i % (CALLS - (i >= CALLS))].run(busy->use) !=
                       UCS_OK);
     }
@@ -311,7 +314,8 @@ static void *call_all(void *arg)
     return NULL;
 }
 
-/* More threads than most test machines have cores. The thread sanitizer detects
+/* Threads make all calls while this one replaces the configurations. There are
+ * more threads than most test machines have cores. The thread sanitizer detects
  * reads of data that changes. */
 START_TEST(threads_call_while_configurations_change)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tag matching: order, masks, growth. No transport is used. */
+/* Tag matching (ucp/tag/match.h): order, masks, growth of the tables. No
+ * transport is used. */
 #include "suite.h"
 
 #include "ucp/tag/match.h"
@@ -185,8 +186,8 @@ START_TEST(many_early_messages_are_all_found)
 }
 END_TEST
 
-/* Posts one receive. The requests are elements of an array that is freed as a
- * whole. */
+/* Posts `req` as a receive. It is an element of an array that the caller frees
+ * as a whole. */
 static ucp_request_t *post_from(ucp_request_t *req, ucp_tag_t tag,
                                 ucp_tag_t mask)
 {
@@ -197,8 +198,8 @@ static ucp_request_t *post_from(ucp_request_t *req, ucp_tag_t tag,
     return req;
 }
 
-/* Returns the tag of receive or message i, in one of several patterns that
- * applications use. */
+/* Returns the tag of receive or message i. `pattern` selects one of several
+ * ways in which applications form tags. */
 static ucp_tag_t pattern_tag(unsigned pattern, uint64_t i)
 {
     switch (pattern) {
@@ -211,7 +212,7 @@ static ucp_tag_t pattern_tag(unsigned pattern, uint64_t i)
         /* a counter in the highest bits */
         return (i << 40) | 77;
     case 3:
-        return ((i % 300) << 44) | (5ul << 20) | (i / 300); /* rank, tag */
+        return ((i % 300) << 44) | (5ul << 20) | (i / 300); /* rank and tag */
     case 4:
         return i * 4096; /* addresses */
     default:
@@ -222,8 +223,8 @@ static ucp_tag_t pattern_tag(unsigned pattern, uint64_t i)
 enum { PATTERNS = 6, MANY = 100000, MOST_COMPARED = 8 };
 
 /* Returns the average number of receives that are compared for a match, for any
- * order of arrival: the entries of a bucket are compared one after the other.
- * `sum_of_squares`: of the buckets' lengths. */
+ * order of arrival. The receives in a bucket of the table are compared one
+ * after the other; `sum_of_squares` is that of the buckets' lengths. */
 static double compared(size_t sum_of_squares)
 {
     return ((double)sum_of_squares / MANY + 1) / 2;
@@ -325,7 +326,7 @@ START_TEST(taking_out_100000_receives_goes_through_the_table_once)
         last = tm.expected.by_key[0].scanned;
         ucp_tag_expected_remove(&tm, req);
         if (i == 1000) {
-            /* a callback of a cancelled receive may post a receive */
+            /* the callback of a cancelled receive may post a receive */
             post_from(&reqs[MANY], pattern_tag(3, 5), UCP_TAG_MASK_FULL);
         }
     }
@@ -336,7 +337,8 @@ START_TEST(taking_out_100000_receives_goes_through_the_table_once)
 }
 END_TEST
 
-/* Tags in the format of an MPI library: tag, sender, communicator. */
+/* Tags in the format of an MPI library: tag, sender, communicator. This is the
+ * mask of the sender's bits. */
 static const ucp_tag_t SENDER = 0x000000fffff00000ull;
 
 static ucp_tag_t mpi_tag(uint64_t tag, uint64_t sender)
@@ -344,8 +346,8 @@ static ucp_tag_t mpi_tag(uint64_t tag, uint64_t sender)
     return (tag << 40) | (sender << 20) | 3;
 }
 
-/* Tags for receives with wildcards: any tag from sender i (key 1), or tag i
- * from any sender (key 2). */
+/* Returns the tag of a receive with wildcards: any tag from sender i (key 1),
+ * or tag i from any sender (key 2). */
 static ucp_tag_t wild_tag(unsigned key, uint64_t i)
 {
     return (key == 1) ? mpi_tag(0, i) : mpi_tag(i, 0);
@@ -426,11 +428,12 @@ END_TEST
 
 /* ------------------------------------------------------------- the model -- */
 
-/* A reference implementation: lists in order of arrival, searched linearly. */
+/* A reference implementation of matching: lists in order of arrival, searched
+ * linearly. The library must give the same results. */
 enum { MODEL_STEPS = 30000, MODEL_MOST = 300 };
 
 typedef struct {
-    void *of[MODEL_MOST]; /* Receives, or unexpected messages */
+    void *of[MODEL_MOST]; /* Receives that are posted, or unexpected messages */
     ucp_tag_t tags[MODEL_MOST];
     ucp_tag_t masks[MODEL_MOST];
     unsigned num;
@@ -466,7 +469,7 @@ static void *model_take(model_t *model, unsigned i)
     return of;
 }
 
-/* Removes and returns the oldest entry that matches, or NULL. */
+/* Removes and returns the oldest entry that matches; NULL: there is none. */
 static void *model_match(model_t *model, ucp_tag_t tag, ucp_tag_t mask)
 {
     unsigned i;
@@ -533,14 +536,16 @@ static void follow_model(ucp_tag_t sender_mask)
     setup_with(sender_mask);
     for (step = 0; step < MODEL_STEPS; ++step) {
         tag  = mpi_tag(next_random() % 5, next_random() % 5);
-        /* alternates between phases with mostly receives and mostly messages */
+        /* in turn, 1024 steps with mostly receives and 1024 with mostly
+         * messages */
         kind = next_random() % 16 + 4 * ((step >> 10) & 1);
         if (kind == 0) {
             cancel_one(&posted);
         } else if (kind < 10) {
             arrive_one(&posted, &early, tag);
         } else {
-            /* mask 0 matches every message: rarely */
+            /* the eighth mask is 0 and matches every message: it is used
+             * rarely */
             receive_one(&posted, &early, tag,
                         masks[next_random() % ((kind == 10) ? 8 : 7)]);
         }

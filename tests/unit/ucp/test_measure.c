@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Endpoints that follow the measurements of their transport. Measured
- * bandwidths are divided into classes: another class changes the costs, and
- * with them the protocols for large data. The loopback emulates a lane for
- * messages that measures its bandwidth, and a lane for put and get.
+ * Endpoints that change their protocols with the bandwidths that their
+ * transports measure (ucp/proto/measure.h). Measured bandwidths are divided
+ * into classes: a bandwidth of another class changes the costs of the lanes,
+ * and with them the protocols for large data. Two loopback interfaces emulate a
+ * lane for messages and a lane for put and get, whose measurements the test
+ * sets.
  */
 #include "lent.h"
 #include "direct_lane.h"
@@ -16,7 +18,8 @@
 
 enum { LENGTH = 1 << 20 };
 
-#define SLOW 2e9 /* bandwidths of messages; the other lane: 1e10 */
+/* Bandwidths of messages in bytes/s; that of put and get is 1e10 */
+#define SLOW 2e9
 #define FAST 6e10
 
 static const ucp_request_param_t none = {0};
@@ -26,10 +29,12 @@ static char buffer[LENGTH], buffer2[LENGTH];
 static struct {
     ucp_ep_h ep;
     double measured;
-    double copies; /* Bandwidth of the other lane; 0: not measured */
+    double copies; /* Measured bandwidth of put and get; 0: not measured */
     unsigned asked, asked_copies;
-    size_t got, put; /* Bytes over the other lane */
-    int put_early;   /* Puts that overtook messages */
+    /* Bytes that gets and puts have transferred over the second lane */
+    size_t got, put;
+    /* Set when a put was started before earlier put messages had completed */
+    int put_early;
     ucx_iface_ops_t iface_ops, direct_iface_ops;
     ucx_ep_ops_t usual, ops;
 } fake;
@@ -74,7 +79,7 @@ static ucs_status_t fake_put(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
     return fake.usual.put_zcopy(ep, iov, iovcnt, remote_addr, rkey, comp);
 }
 
-/* The first lane measures messages, the second one put and get. */
+/* The first interface measures messages, the second one put and get. */
 static void play(ucp_worker_iface_t *ifaces)
 {
     direct_lane_limit_messages(&ifaces[0]);
@@ -100,7 +105,8 @@ static void open_two(local_t *local)
     ck_assert_ptr_eq(local->ep->config->whole, local->ep->config);
 }
 
-/* Sets the transport's measurement and lets the endpoint read it. */
+/* Sets the measured bandwidth of messages and lets the endpoint query it.
+ * Returns the endpoint's configuration. */
 static const ucp_ep_config_t *measure(local_t *local, double bandwidth)
 {
     fake.measured = bandwidth;
@@ -165,7 +171,8 @@ START_TEST(an_endpoint_follows_its_transport)
     fast = measure(&local, FAST);
     ck_assert_ptr_eq(fast->whole, whole);
     ck_assert_str_eq(data(fast, LENGTH), "rndv/am");
-    ck_assert_ptr_eq(measure(&local, SLOW), slow); /* configurations are kept */
+    /* configurations for earlier classes are kept and reused */
+    ck_assert_ptr_eq(measure(&local, SLOW), slow);
     ck_assert_ptr_eq(measure(&local, SLOW * 1.3), slow);
     ck_assert_ptr_eq(measure(&local, 0), whole);
     local_close(&local);
@@ -269,10 +276,10 @@ END_TEST
 
 /* ------------------------------------------------------------ processors -- */
 
-/* Processors, each with the bandwidth of the ring in shared memory, and that of
- * a copy by the kernel in one process; two processes that share a copy are
- * assumed to reach 1.5 times that. `best` is the protocol that is the fastest
- * with these bandwidths. */
+/* Processors: the bandwidth of messages through shared memory, and that of a
+ * copy by the kernel that one process makes (bytes/s). Two processes that share
+ * a copy are assumed to reach 1.5 times the latter. `best` is the protocol that
+ * is the fastest with these bandwidths. */
 static const struct {
     const char *name;
     double ring, alone;
@@ -379,7 +386,7 @@ START_TEST(messages_go_as_is_quickest_and_change_under_way)
     send_and_check(&local, 2);
     ck_assert_uint_eq(fake.got, LENGTH);
 
-    /* a message is announced with one class, and transferred with another */
+    /* each message is announced with one class and transferred with another */
     for (i = 0; i < 4; ++i) {
         fake.measured = (i % 2 == 0) ? FAST : SLOW;
         sends[i]      = local_send(&local, buffer, LENGTH, i);
@@ -425,7 +432,7 @@ START_TEST(puts_and_gets_follow_with_the_keys_that_there_are)
     ck_assert_uint_eq(fake.put, LENGTH);
     ck_assert_mem_eq(buffer, buffer2, LENGTH);
 
-    /* the key has the configuration of the endpoint from now on */
+    /* the get has given the key the endpoint's configuration */
     ck_assert_ptr_eq(lent.rkey->config->ep_config, local.ep->config);
     fake.measured = FAST;
     memset(buffer, 0, LENGTH);
@@ -436,7 +443,7 @@ START_TEST(puts_and_gets_follow_with_the_keys_that_there_are)
     ck_assert_uint_eq(fake.got, 0);
     ck_assert_mem_eq(buffer, buffer2, LENGTH);
 
-    /* keys are equal in any class */
+    /* a key compares equal to itself in any class */
     fake.measured = 0;
     measure(&local, 0);
     lend(&local, buffer2, LENGTH, &other);
@@ -450,8 +457,8 @@ START_TEST(puts_and_gets_follow_with_the_keys_that_there_are)
 }
 END_TEST
 
-/* A put by messages, a fence, and a put over the lane: the second put does not
- * overtake the first one. */
+/* A put by messages, a fence, and a put over the lane of put and get: the
+ * second put must not overtake the first one. */
 START_TEST(a_fence_holds_when_the_way_changes_behind_it)
 {
     local_t local;
@@ -470,7 +477,8 @@ START_TEST(a_fence_holds_when_the_way_changes_behind_it)
         ck_assert_uint_ne(local.ep->rma_issued, local.ep->rma_done);
         ck_assert_int_eq(ucp_worker_fence(local.worker), UCS_OK);
 
-        /* a second put by messages needs no flush for this fence */
+        /* After the fence another put by messages needs no flush, as messages
+         * arrive in order. */
         ck_assert_int_eq(local_wait(&local, put(&local, &lent, 100)), UCS_OK);
         ck_assert_int_eq(ucp_worker_fence(local.worker), UCS_OK);
 
@@ -490,8 +498,8 @@ START_TEST(a_fence_holds_when_the_way_changes_behind_it)
 }
 END_TEST
 
-/* A put over the lane, a fence, and a put by messages; also with forced
- * completion. */
+/* A put over the lane, a fence, and a put by messages: the fence flushes the
+ * lane. Then the same with forced completion. */
 START_TEST(a_fence_behind_a_lane_holds_messages)
 {
     ucp_request_param_t at_once = {
@@ -508,7 +516,8 @@ START_TEST(a_fence_behind_a_lane_holds_messages)
     ck_assert_int_eq(local_wait(&local, put(&local, &lent, LENGTH)), UCS_OK);
     ck_assert_uint_ne(local.ep->remote_lanes, 0);
     ck_assert_int_eq(ucp_worker_fence(local.worker), UCS_OK);
-    ck_assert_uint_eq(local.ep->remote_lanes, 0); /* flushed by the fence */
+    /* the fence has flushed the lane */
+    ck_assert_uint_eq(local.ep->remote_lanes, 0);
 
     measure(&local, FAST);
     memset(buffer, 5, 100);
@@ -517,7 +526,7 @@ START_TEST(a_fence_behind_a_lane_holds_messages)
     ck_assert(local.ep->flags & UCP_EP_FLAG_ORDERED);
     request = ucp_put_nbx(local.ep, buffer, 100, (uintptr_t)buffer2, lent.rkey,
                           &at_once);
-    ck_assert_ptr_null(request); /* by messages, in order */
+    ck_assert_ptr_null(request); /* sent by messages, which arrive in order */
     ck_assert_int_eq(flush(&local), UCS_OK);
     ck_assert(!(local.ep->flags & UCP_EP_FLAG_ORDERED));
     ck_assert_mem_eq(buffer, buffer2, LENGTH);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory handles and keys: what can be mapped, the attributes, and the
+ * Memory handles and remote keys: what can be mapped, the attributes, and the
  * rejection of damaged keys.
  */
 #include "rma.h"
@@ -202,8 +202,8 @@ START_TEST(locked_memory_is_resident)
     open_local();
     ck_assert_int_eq(is_resident(own), 0);
     ck_assert_int_eq(map(own, 8192, UCP_MEM_MAP_LOCK, &memh), UCS_OK);
-    /* with sanitizers mlock() has no effect, so the expected value is that of
-     * memory locked here */
+    /* With sanitizers mlock() has no effect. Memory that the test locks itself
+     * shows which result to expect. */
     ck_assert_int_eq(mlock(other, 8192), 0);
     ck_assert_int_eq(is_resident(own), is_resident(other));
     munmap(other, 8192);
@@ -263,7 +263,8 @@ START_TEST(a_damaged_key_is_refused)
         }
     }
     free(copy);
-    /* truncated: in memory of exactly the remaining size */
+    /* a truncated key, in memory of exactly the remaining size, so that
+     * sanitizers detect reads beyond its end */
     for (i = 0; i < size; ++i) {
         ucp_packed_mem_t mem;
 
@@ -282,8 +283,9 @@ START_TEST(a_damaged_key_is_refused)
 }
 END_TEST
 
-/* Packed keys of invented components: repeated bytes are omitted, and all keys
- * are restored for any order of the memory domains. */
+/* Packed keys of invented components (ucp/mem/packed.h). Bytes that keys have
+ * in common are packed once, and unpacking restores all keys, in any order of
+ * the memory domains. */
 START_TEST(keys_of_components_come_back)
 {
     static const uint64_t lengths[] = {
@@ -335,7 +337,7 @@ START_TEST(keys_of_components_come_back)
         free(packed);
     }
 
-    /* access rights, and memory that its owner cannot access */
+    /* access rights, and memory that its owner's processor cannot access */
     in.num_keys = 0;
     in.prot     = UCP_MEM_MAP_PROT_LOCAL_WRITE | UCP_MEM_MAP_PROT_REMOTE_READ;
     in.by_owner = 0;
@@ -350,7 +352,7 @@ START_TEST(keys_of_components_come_back)
     ck_assert_int_eq(out.mem_type, UCS_MEMORY_TYPE_CUDA);
     free(packed);
 
-    /* exceeds the limit */
+    /* longer than the limit of a packed key */
     in.num_keys = 4;
     for (j = 0; j < 4; ++j) {
         in.keys[j] = (ucp_packed_key_t){5, (uint8_t)j, bytes[0], 600};
@@ -360,8 +362,11 @@ START_TEST(keys_of_components_come_back)
 }
 END_TEST
 
-/* The shortest encoding of an address and a length is selected, and all 64-bit
- * values can be encoded. Comments: bits of the address + bits of the length. */
+/* Address and length of memory are packed in the shortest encoding
+ * (ucp/mem/range.h), and all 64-bit values can be packed. Each comment gives
+ * the number of bits for the address + that for the length. "pages": the length
+ * is packed in units of 4096 bytes. Addresses near 2^47 or 2^48 are packed as
+ * the distance to it. */
 START_TEST(ranges_of_memory_come_back)
 {
     static const struct {
@@ -378,7 +383,7 @@ START_TEST(ranges_of_memory_come_back)
         {0x7fa2d498e010, 16ull << 30, 8},      /* 37 + 23: pages */
         {0xffff8498e010, 12345678, 8},         /* 37 + 24 below 2^48 */
         {0xffff8498e011, 12345678, 9},         /* 41 + 24 below 2^48 */
-        {1ull << 47, 1, 5},                    /* 37 + 1, distance 0 */
+        {1ull << 47, 1, 5},                    /* 37 + 1: 2^47 - address = 0 */
         {1ull << 62, 1, 9},                    /* 64 + 1 */
         {0x8000000000000001, (1ull << 56) - 1, 15},
         {0x8000000000000001, 1ull << 56, 14},
@@ -405,8 +410,8 @@ START_TEST(ranges_of_memory_come_back)
 }
 END_TEST
 
-/* Malformed encodings from a peer: every value of `sizes`, followed by bytes
- * that are all 0 or all 0xff. */
+/* Encodings that a faulty or hostile peer could send: every value of `sizes`,
+ * followed by bytes that are all 0 or all 0xff. */
 START_TEST(malformed_ranges_are_refused)
 {
     uint8_t bytes[UCP_RANGE_MAX];
@@ -428,7 +433,8 @@ START_TEST(malformed_ranges_are_refused)
             ++refused;
         }
     }
-    /* rejected: too many pages, or an end beyond the address space */
+    /* These were rejected because of too many pages or an end beyond the
+     * address space. */
     ck_assert_uint_eq(refused, 78);
 }
 END_TEST
@@ -476,8 +482,8 @@ START_TEST(keys_give_pointers_and_an_order)
 }
 END_TEST
 
-/* No domain of this test can export memory: exporting is an error, and
- * importing untrusted bytes is rejected without harm. */
+/* No memory domain of this test can export memory: exporting is an error.
+ * Importing untrusted bytes is rejected without harm. */
 START_TEST(export_needs_a_domain_that_can)
 {
     ucp_memh_pack_params_t pack = {

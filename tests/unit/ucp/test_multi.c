@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Eager messages of several fragments: messages of any length, and single
- * fragments with other events between two of them.
+ * Eager messages in several fragments (ucp/tag/multi.h): messages of any
+ * length, and single fragments that the test delivers, with other events
+ * between two of them.
  */
 #include "multi_fragments.h"
 
@@ -53,7 +54,8 @@ START_TEST(a_wish_for_quick_completion_is_stronger_than_the_threshold)
     ck_assert_int_eq(local_wait(&local, ucp_tag_send_nbx(local.ep, buffer,
                                                          100000, TAG, &fast)),
                      UCS_OK);
-    memset(buffer, 0xff, 100000); /* the source is not read any more */
+    /* the send is complete: the source must not be read any more */
+    memset(buffer, 0xff, 100000);
     free(buffer);
     local_await(&local, TAG);
     ck_assert_int_eq(local_wait(&local,
@@ -68,7 +70,7 @@ START_TEST(a_wish_for_quick_completion_is_stronger_than_the_threshold)
     ck_assert_uint_eq(seen.attr & UCP_AM_RECV_ATTR_FLAG_RNDV, 0);
     ck_assert_uint_eq(seen.length, 100000);
 
-    /* forced completion requires a single fragment */
+    /* only a message of one fragment can be forced to complete at once */
     fast.op_attr_mask = UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL;
     ck_assert_int_eq(am_status(ucp_tag_send_nbx(local.ep, source, 100000, TAG,
                                                 &fast)),
@@ -206,7 +208,8 @@ START_TEST(a_probe_sees_the_whole_length_from_the_first_fragment_on)
         ck_assert_uint_eq(info.length, TOTAL);
         ck_assert_uint_eq(info.sender_tag, TAG);
         if (taken == 2) {
-            say_rest(&local, 1, PART); /* complete before the receive */
+            /* the message is complete before its receive is posted */
+            say_rest(&local, 1, PART);
         } else {
             recv = taken ? ucp_tag_msg_recv_nbx(local.worker, target, TOTAL,
                                                 message, &at_once) :
@@ -276,7 +279,7 @@ static size_t generic_size(void *state)
 
 static size_t generic_pack(void *state, size_t offset, void *dest, size_t max)
 {
-    return 0; /* an error */
+    return 0; /* packs nothing, which is an error */
 }
 
 static ucs_status_t generic_unpack(void *state, size_t offset, const void *src,
@@ -335,7 +338,7 @@ START_TEST(any_datatype_receives_it_early_and_late)
             say_rest(&local, 1, (late > 1) ? 2 * PART : PART);
             ck_assert_int_eq(local_wait(&local, recv), UCS_OK);
             am_check(target, TOTAL, 2);
-            /* a generic datatype is not unpacked in parts */
+            /* a generic datatype is unpacked by one call, not in parts */
             ck_assert_uint_eq(unpacked, list ? 0 : 1);
             ck_assert_uint_eq(finished, list ? 0 : 1);
             close_clean(&local);
@@ -446,7 +449,8 @@ START_TEST(a_send_that_fails_in_the_middle_tells_the_receiver)
                                                         source, 1, &param)),
                      UCS_ERR_IO_ERROR);
     am_settle(&local);
-    /* an active message is then shorter, as it is with a single fragment */
+    /* the active message is shorter: it contains the packed bytes only, as it
+     * does with a single fragment */
     ck_assert_uint_eq(seen.calls, 1);
     ck_assert_uint_lt(seen.length, TOTAL);
     ucp_dt_destroy(param.datatype);

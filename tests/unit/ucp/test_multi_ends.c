@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Eager messages of several fragments that end early: the peer closes, or
- * fragments are invalid.
+ * Eager messages in several fragments (ucp/tag/multi.h) that end early: the
+ * peer closes its endpoint, or fragments are invalid.
  */
 #include "multi_fragments.h"
 
@@ -36,8 +36,8 @@ START_TEST(the_end_of_its_sender_ends_a_message)
         ucp_tag_probe_nb(local.worker, TAG, UINT64_MAX, 0, &info));
     leave(&local);
     ck_assert_int_eq(local_wait(&local, recv), UCS_ERR_CONNECTION_RESET);
-    /* a probe must not return a message whose remaining fragments will not
-     * arrive */
+    /* the message is incomplete, and its other fragments will not arrive: a
+     * probe must not return it */
     ck_assert_ptr_null(
         ucp_tag_probe_nb(local.worker, TAG, UINT64_MAX, 0, &info));
     ck_assert_int_eq(local_wait(&local,
@@ -145,7 +145,7 @@ START_TEST(the_buffer_is_the_transports_until_it_has_let_go_of_all_fragments)
                          closes ? UCS_ERR_CANCELED : UCS_OK);
         ck_assert_int_eq(local_wait(&local, am),
                          closes ? UCS_ERR_CANCELED : UCS_OK);
-        if (!closes) { /* no acknowledgement arrives */
+        if (!closes) { /* the peer does not acknowledge the synchronous send */
             ck_assert_int_eq(ucp_request_check_status(sync), UCS_INPROGRESS);
             ck_assert_ptr_null(ucp_ep_close_nbx(local.ep, &force));
         }
@@ -170,7 +170,8 @@ START_TEST(fragments_that_make_no_sense_end_the_message_or_nothing)
     for (i = 0; i < 4; ++i) {
         recv = local_recv(&local, target, TOTAL, TAG);
         say_first(&local, 1, TOTAL, PART, 0);
-        say_next(&local, 2, PART, PART); /* of another message: dropped */
+        /* a fragment of an unknown message: dropped */
+        say_next(&local, 2, PART, PART);
         ck_assert_int_eq(ucp_request_check_status(recv), UCS_INPROGRESS);
         switch (i) {
         case 0:
@@ -180,10 +181,11 @@ START_TEST(fragments_that_make_no_sense_end_the_message_or_nothing)
             say_next(&local, 1, 0, PART); /* a duplicate */
             break;
         case 2:
-            say_next(&local, 1, PART, TOTAL - PART + 1); /* beyond the end */
+            /* beyond the end of the message */
+            say_next(&local, 1, PART, TOTAL - PART + 1);
             break;
         default:
-            /* cancelled by the sender */
+            /* a fragment without data: the sender has cancelled the message */
             say_next(&local, 1, PART, 0);
         }
         ck_assert_int_eq(local_wait(&local, recv), UCS_ERR_IO_ERROR);
@@ -224,7 +226,8 @@ START_TEST(a_first_active_fragment_is_checked)
     say(&local, &said, sizeof(said));
     said.head.word = ucp_le64(ucp_am_word(ID, 0, UINT32_MAX));
     say(&local, &said, sizeof(said));
-    said.head.word = ucp_le64(ucp_am_word(ID + 1, 0, 0)); /* no handler */
+    /* there is no handler for this id */
+    said.head.word = ucp_le64(ucp_am_word(ID + 1, 0, 0));
     say(&local, &said, sizeof(said));
     ck_assert_uint_eq(seen.calls, 0);
 
@@ -254,7 +257,7 @@ START_TEST(memory_follows_what_has_come_and_not_what_was_claimed)
     for (received = PART; received < (2 << 20); received += 8000) {
         say_next(&local, 0, received, 8000);
     }
-    /* more messages than a sender may have incomplete */
+    /* a sender may have a limited number of incomplete messages only */
     for (message = 1; message < 200; ++message) {
         say_first(&local, message, claimed, 1, 0);
     }

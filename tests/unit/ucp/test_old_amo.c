@@ -2,7 +2,7 @@
 /* The deprecated form of fetching atomics: every operation, both sizes. */
 #include "api.h"
 
-/* the deprecated calls are under test */
+/* the deprecated functions are under test */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 typedef struct {
@@ -50,8 +50,8 @@ static void on_end(void *request, ucs_status_t status)
     ++calls;
 }
 
-/* Performs a fetching atomic; returns the old value. The result's memory
- * contains `swap` before the call. */
+/* Performs a fetching atomic and returns the old value. The operation finds
+ * `swap`, the new value of a swap, in the memory of its result. */
 static uint64_t fetch(lent_word_t *lent, ucp_atomic_fetch_op_t op,
                       uint64_t value, uint64_t swap, size_t size)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The deprecated calls that close and modify endpoints. */
+/* The deprecated functions that close and modify endpoints. */
 #include "api.h"
 
-/* the deprecated calls are under test */
+/* the deprecated functions are under test */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 static ucp_ep_h more_ep(local_t *local)
@@ -105,8 +105,8 @@ START_TEST(what_is_the_users_in_an_endpoint_can_be_changed)
     ck_assert_str_eq(attr.name, "changed");
     ck_assert_ptr_eq(attr.user_data, &mark);
 
-    /* the error handler's argument is the endpoint's user data unless another
-     * argument is given */
+    /* Without the parameter user_data, the error handler's argument becomes the
+     * endpoint's user data. */
     params.field_mask = UCP_EP_PARAM_FIELD_ERR_HANDLER;
     ck_assert_int_eq(modify(local.ep, &params), UCS_OK);
     ck_assert_int_eq(ucp_ep_query(local.ep, &attr), UCS_OK);

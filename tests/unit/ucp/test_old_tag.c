@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The deprecated forms of tagged messages and of request queries. */
+/* The deprecated functions for tagged messages and for queries of requests. */
 #include "api.h"
 
-/* the deprecated calls are under test */
+/* the deprecated functions are under test */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 static char buffer[1 << 20], buffer2[1 << 20];
 
-/* What the callbacks have recorded. */
+/* What the callbacks have recorded */
 static struct {
     int sends, recvs;
-    int inside; /* Set during a call that may complete the request */
+    /* Set while a call runs that may call the callback before it returns */
+    int inside;
     int was_inside;
     ucs_status_t status;
     ucp_tag_recv_info_t info;
@@ -37,7 +38,7 @@ static void on_recv(void *request, ucs_status_t status,
     ck_assert_int_eq(ucp_request_test(request, &again), status);
     ck_assert_uint_eq(again.length, info->length);
     ck_assert_int_eq(((char *)request)[7], 0x5a);
-    info->length = 0; /* the user may modify it */
+    info->length = 0; /* the callback may modify its information */
 }
 
 static void init_request(void *request)
@@ -82,7 +83,7 @@ static void finish(local_t *local, void *request)
     ucp_request_release(request);
 }
 
-/* Progresses until no event is left. */
+/* Progresses until there is no event. */
 static void settle(local_t *local)
 {
     while (ucp_worker_progress(local->worker) != 0) {
@@ -122,7 +123,7 @@ START_TEST(messages_of_all_sizes_arrive_with_one_call_each)
         ck_assert_uint_eq(seen.info.sender_tag, 3);
         ck_assert_mem_eq(buffer, buffer2, sizes[i]);
     }
-    /* the largest message does not complete immediately */
+    /* a send of the largest message did not complete at once */
     ck_assert_int_ge(seen.sends, 1);
     local_close(&local);
 }
@@ -230,8 +231,8 @@ START_TEST(errors_and_truncation_are_told_as_by_the_new_form)
 }
 END_TEST
 
-/* Allocates memory for a request of the user, and returns its end, which the
- * calls expect. */
+/* Allocates memory for a request and returns the pointer that the calls expect,
+ * which is the end of the memory. The caller frees *memory. */
 static char *own_request(local_t *local, char **memory)
 {
     ucp_context_attr_t attr = {.field_mask = UCP_ATTR_FIELD_REQUEST_SIZE};
@@ -256,7 +257,8 @@ START_TEST(operations_in_the_callers_request)
     send = own_request(&local, &send_memory);
     recv = own_request(&local, &recv_memory);
     for (i = 0; i < 4; ++i) {
-        /* the receive is posted first, and then after the message */
+        /* the receive is posted before the message is sent; below, after
+         * that */
         ck_assert_int_eq(ucp_tag_recv_nbr(local.worker, buffer2,
                                           sizeof(buffer2),
                                           ucp_dt_make_contig(1), 7, UINT64_MAX,
@@ -300,8 +302,9 @@ START_TEST(operations_in_the_callers_request)
 }
 END_TEST
 
-/* Sends 2000 bytes with a rendezvous threshold of 1000 and the setting
- * `name`=`thresh`. `early`: the send completes without a receive. */
+/* Sends 2000 bytes with a rendezvous threshold of 1000 and the variable `name`
+ * set to `thresh`. `early`: whether the send must complete before its receive
+ * is posted, that is, whether it is eager. */
 static void send_is_early(const char *name, const char *thresh, int early)
 {
     double start = local_now();

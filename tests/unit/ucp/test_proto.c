@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Protocol selection: the cheapest by the cost model, and the user's settings.
+ * Protocol selection (ucp/proto/proto.h): the cheapest protocol by the cost
+ * model, and the user's settings.
  */
 #include "suite.h"
 
@@ -38,14 +39,15 @@ static const char *chosen(ucp_op_t op, ucp_dt_class_t dt_class, size_t length)
     return ucp_proto_find(&config.tables[op][dt_class], length)->name;
 }
 
-/* Returns the protocol that transfers the data of a rendezvous. */
+/* Returns the name of the protocol that transfers the data of a rendezvous. */
 static const char *data(ucp_dt_class_t dt_class, size_t length)
 {
     ck_assert_int_eq(ucp_proto_select(&config, SIZE_MAX, SIZE_MAX), UCS_OK);
     return ucp_rndv_select(&config, dt_class, length)->name;
 }
 
-/* Every size has a protocol, and the rows of each table are in order. */
+/* Checks that every size has a protocol, and that the rows of each table are in
+ * ascending order of sizes. */
 static void check_tables(void)
 {
     unsigned op, dt_class, row;
@@ -152,9 +154,9 @@ START_TEST(an_infinite_threshold_leaves_everything_eager)
 }
 END_TEST
 
-/* Sending in fragments saves the announcement and its reply. For long messages
- * this saving is small, and the receiver would have to store too much
- * unexpected data. */
+/* An eager message in fragments needs no announcement and no reply. For long
+ * messages this saves little, and the receiver would have to store too much
+ * unexpected data, so that rendezvous is selected. */
 START_TEST(fragments_are_chosen_for_medium_sizes_where_that_costs_less)
 {
     size_t length;
@@ -209,7 +211,7 @@ START_TEST(large_data_goes_the_cheapest_way_or_the_one_asked_for)
     far->get.max_iov    = 4;
     far->get.cost_zcopy = cost;
     ck_assert_str_eq(data(UCP_DT_CLASS_CONTIG, 1 << 20), "rndv/get");
-    /* IOV data has no single address for a get */
+    /* IOV data has several addresses, and a get one */
     ck_assert_str_eq(data(UCP_DT_CLASS_IOV, 1 << 20), "rndv/am");
     far->get.min_zcopy = 1000;
     ck_assert_str_eq(data(UCP_DT_CLASS_CONTIG, 999), "rndv/am");
@@ -221,14 +223,15 @@ START_TEST(large_data_goes_the_cheapest_way_or_the_one_asked_for)
     ck_assert_str_eq(data(UCP_DT_CLASS_CONTIG, 1 << 20), "rndv/get");
 
     config.rndv_prefer = 0;
-    far->remote_md     = UCP_NULL_MD; /* keys would be invalid */
+    /* no memory domain of the peer: its keys would be invalid */
+    far->remote_md     = UCP_NULL_MD;
     ck_assert_str_eq(data(UCP_DT_CLASS_CONTIG, 1 << 20), "rndv/am");
     far->remote_md = 0;
     far->md_flags  = UCT_MD_FLAG_ALLOC | UCT_MD_FLAG_NEED_RKEY;
     ucp_ep_config_assign(&config);
     ck_assert_uint_eq(config.rndv_lane, 0);
-    /* the lane cannot access memory of the user, but memory that the domain has
-     * allocated */
+    /* The lane cannot access the user's memory, only memory that its domain has
+     * allocated: it serves put and get, but not rendezvous. */
     ck_assert_uint_eq(config.rma_lanes, 3);
 }
 END_TEST

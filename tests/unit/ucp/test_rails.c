@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Division of transfers among lanes: which lanes form rails, and that every
- * byte belongs to exactly one fragment within the limits of its lane.
+ * Division of large transfers among several lanes ("rails"): which lanes are
+ * used, and that every byte belongs to exactly one chunk within the limits of
+ * its lane.
  */
 #include "suite.h"
 
@@ -26,7 +27,8 @@ static void set_lane(unsigned lane, double bandwidth)
     own->get            = own->put;
 }
 
-/* Configures `num_lanes` lanes with these bandwidths (GB/s). */
+/* Configures an endpoint with `num_lanes` lanes of these bandwidths, in
+ * GB/s. */
 static void setup(const double *bandwidths, unsigned num_lanes)
 {
     unsigned i;
@@ -41,8 +43,9 @@ static void setup(const double *bandwidths, unsigned num_lanes)
     ucp_ep_config_assign(&config);
 }
 
-/* Iterates over all fragments and checks them; returns their number. parts[]
- * receives the number of bytes of each lane. */
+/* Goes through all chunks of a transfer and checks them; returns their number.
+ * `lost`: lanes that have failed. parts[] receives the number of bytes of each
+ * lane. */
 static unsigned walk(const ucp_rails_t *rails, size_t length,
                      ucp_lane_map_t lost, size_t parts[UCP_MAX_LANES])
 {
@@ -64,8 +67,8 @@ static unsigned walk(const ucp_rails_t *rails, size_t length,
     return count;
 }
 
-/* Checks that a lane carries its share, with a tolerance of one percent plus
- * the effect of alignment. */
+/* Checks that a lane carries `share` of `length` bytes, with a tolerance of one
+ * percent plus the effect of alignment. */
 static void check_share(size_t part, size_t length, double share)
 {
     double wanted    = (double)length * share;
@@ -96,7 +99,7 @@ START_TEST(shares_follow_bandwidths)
     check_share(parts[2], 10000001, 0.25);
 
     setup(uneven, 2);
-    /* the fastest lane is the first rail */
+    /* the lane with the highest bandwidth is the first rail */
     ck_assert_uint_eq(config.rndv_lane, 1);
     ck_assert_uint_eq(config.rndv_get.rail[0].lane, 1);
     walk(&config.rndv_get, 1 << 20, 0, parts);
@@ -201,13 +204,14 @@ START_TEST(lanes_go_together_if_that_gains_something)
     config.max_rndv_lanes = 1;
     ck_assert_uint_eq(rails_of_two(), 1);
     config.max_rndv_lanes = 2;
-    config.is_local       = 1; /* all transfers use the same processor */
+    /* the peer is on the same host: several lanes would use one processor */
+    config.is_local       = 1;
     ck_assert_uint_eq(rails_of_two(), 1);
     config.is_local            = 0;
     config.lanes[1].is_network = 0;
     ck_assert_uint_eq(rails_of_two(), 1);
     config.lanes[1].is_network = 1;
-    config.lanes[1].device     = 0; /* both lanes use one device */
+    config.lanes[1].device     = 0; /* both lanes use the same device */
     ck_assert_uint_eq(rails_of_two(), 1);
     config.lanes[1].device        = 1;
     config.lanes[1].remote_device = 0;
@@ -241,7 +245,7 @@ START_TEST(domains_of_their_own_have_slots_of_their_own)
 }
 END_TEST
 
-/* Returns the protocol for large data of a rendezvous. */
+/* Returns the name of the protocol for large data of a rendezvous. */
 static const char *large_data(void)
 {
     ck_assert_int_eq(ucp_proto_select(&config, SIZE_MAX, SIZE_MAX), UCS_OK);
@@ -259,7 +263,7 @@ START_TEST(several_lanes_make_rendezvous_cheaper)
     config.max_rndv_lanes         = 1;
     ucp_ep_config_assign(&config);
     ck_assert_str_eq(large_data(), "rndv/get");
-    /* two lanes with put are faster than one with get */
+    /* two lanes that support put are faster than one that supports get */
     config.lanes[1].get.max_zcopy = 0;
     config.max_rndv_lanes         = 2;
     ucp_ep_config_assign(&config);

@@ -2,7 +2,7 @@
 /*
  * Put, get, flush and fence: all sizes are transferred, forbidden accesses are
  * rejected and change nothing, and every form of completion reports the correct
- * status; each over the endpoint's lane and by messages.
+ * status. Each is tested over the endpoint's lane and by messages.
  */
 #include "rma.h"
 
@@ -241,8 +241,8 @@ START_TEST(what_is_not_allowed_is_refused)
 }
 END_TEST
 
-/* The initiator uses a key that claims rights which its owner has not granted:
- * the owner must reject the access. */
+/* The initiator's key claims a longer range than the owner has registered: the
+ * owner must check the range and reject the access. */
 START_TEST(the_owner_checks_for_itself)
 {
     ucs_status_t status;
@@ -254,12 +254,13 @@ START_TEST(the_owner_checks_for_itself)
     lent.rkey->length += 1 << 20;
     ck_assert_int_eq(lent_put(&lent, data, 8, 8192), UCS_OK);
     ck_assert_int_eq(lent_flush(&lent), UCS_ERR_INVALID_ADDR);
-    ck_assert_int_eq(lent_flush(&lent), UCS_OK); /* reported once */
+    /* the error is reported once */
+    ck_assert_int_eq(lent_flush(&lent), UCS_OK);
     ck_assert_int_eq(lent_get(&lent, back, 8, 8192), UCS_ERR_INVALID_ADDR);
     ck_assert_int_eq(lent_get(&lent, back, 70000, 8000), UCS_ERR_INVALID_ADDR);
     ck_assert_ptr_eq(after, lent.memory + 8192);
 
-    /* an unknown key id */
+    /* a key id that the owner does not know */
     lent.rkey->length -= 1 << 20;
     lent.rkey->id ^= 1;
     memset(lent.memory, 'x', 8192);
@@ -303,7 +304,8 @@ START_TEST(memory_that_was_unmapped_is_out_of_reach)
 }
 END_TEST
 
-/* Many puts without a wait, then one flush: all puts are complete. */
+/* Many puts without waiting between them, then one flush: all puts are
+ * complete. */
 START_TEST(a_flush_covers_all_before_it)
 {
     ucs_status_ptr_t flushes[2];
@@ -318,7 +320,7 @@ START_TEST(a_flush_covers_all_before_it)
 
         ck_assert_int_eq(local_wait(&lent.local, request), UCS_OK);
     }
-    /* the second flush covers the same puts: none was posted between the two */
+    /* no put is posted between the two flushes: both cover the same puts */
     flushes[0] = ucp_ep_flush_nbx(lent.local.ep, &plain);
     flushes[1] = ucp_ep_flush_nbx(lent.local.ep, &plain);
     ck_assert_int_eq(local_wait(&lent.local, flushes[1]), UCS_OK);
@@ -331,8 +333,8 @@ START_TEST(a_flush_covers_all_before_it)
 }
 END_TEST
 
-/* Accesses over the lane and by messages: an access after a fence waits for
- * those before it. */
+/* An access by messages, a fence and an access over the lane, or the reverse:
+ * the second access waits until the first one is complete. */
 START_TEST(a_fence_orders_accesses_by_different_ways)
 {
     ucp_rkey_h by_lane;
@@ -371,8 +373,8 @@ START_TEST(a_fence_orders_accesses_by_different_ways)
 }
 END_TEST
 
-/* The endpoint is closed by force with outstanding accesses, some of them after
- * a fence. */
+/* The endpoint is closed by force while accesses are outstanding, some of them
+ * after a fence: each is cancelled. */
 START_TEST(a_forced_close_ends_accesses)
 {
     ucp_request_param_t force = {
@@ -395,7 +397,7 @@ START_TEST(a_forced_close_ends_accesses)
     requests[3] = ucp_ep_flush_nbx(lent.local.ep, &plain);
     ck_assert_ptr_eq(ucp_ep_close_nbx(lent.local.ep, &force), NULL);
     for (i = 0; i < 4; ++i) {
-        /* the lane may have accepted the whole put at once */
+        /* the lane may have completed this put at once */
         ck_assert((i == 1) || UCS_PTR_IS_PTR(requests[i]));
         ck_assert_int_eq(local_wait(&lent.local, requests[i]),
                          (requests[i] == NULL) ? UCS_OK : UCS_ERR_CANCELED);
@@ -408,7 +410,7 @@ START_TEST(a_forced_close_ends_accesses)
 }
 END_TEST
 
-/* A normal close waits for acknowledgements of the peer. */
+/* A close with flush waits until the peer has acknowledged the puts. */
 START_TEST(a_close_flushes_first)
 {
     ucs_status_ptr_t put, close;
@@ -431,7 +433,7 @@ START_TEST(a_close_flushes_first)
 END_TEST
 
 /* Several threads use one worker in multi-threaded mode, each with a part of
- * the memory; meanwhile one of them also maps and unmaps memory. */
+ * the memory. Meanwhile one of them also maps and unmaps memory. */
 enum { THREADS = 4, ROUNDS = 200, PART = 20000 };
 
 typedef struct {

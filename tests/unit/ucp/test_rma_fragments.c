@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Large put and get that messages carry in zero-copy fragments: the division,
- * and the ownership of buffers while an emulated transport holds a fragment.
+ * Large put and get that messages transfer in zero-copy fragments: how data is
+ * divided, and that buffers stay in use while the transport, whose send the
+ * test replaces, holds a fragment.
  */
 #include "rma.h"
 
@@ -21,7 +22,7 @@ static ucx_ep_ops_t ops, usual;
 static unsigned num_zcopy, num_held, fail_at;
 static uct_completion_t *held[64];
 static int hold;
-static lent_t *unmaps; /* Memory that the next send unmaps */
+static lent_t *unmaps; /* Memory that the next send unmaps; NULL: none */
 
 static ucs_status_t play_zcopy(uct_ep_h ep, uint8_t id, const void *header,
                                unsigned header_length, const uct_iov_t *iov,
@@ -52,7 +53,7 @@ static ucs_status_t play_zcopy(uct_ep_h ep, uint8_t id, const void *header,
     return UCS_INPROGRESS;
 }
 
-/* Completes the held operations. */
+/* Completes the held sends with `status`. */
 static void let_go(ucs_status_t status)
 {
     unsigned i;
@@ -66,8 +67,9 @@ static void let_go(ucs_status_t status)
     num_held = 0;
 }
 
-/* Maps memory that only messages can access, over a lane with small buffered
- * copies. */
+/* Maps memory that can be accessed only by messages. The lane's buffered copies
+ * have at most MAX_BCOPY bytes; `fragment` is UCX_RNDV_FRAG_SIZE, the size of
+ * zero-copy fragments. */
 static void lend_fragments(lent_t *lent, const char *fragment)
 {
     ucp_worker_iface_t *iface;
@@ -84,7 +86,8 @@ static void lend_fragments(lent_t *lent, const char *fragment)
     ops                     = usual;
     ops.am_zcopy            = play_zcopy;
     lent->local.ep->am->ops = &ops;
-    iface->iface->ep_ops    = &ops; /* so that the reply endpoint uses it */
+    /* so that the reply endpoint uses the replaced operations, too */
+    iface->iface->ep_ops    = &ops;
     num_zcopy               = 0;
     num_held                = 0;
     fail_at                 = 0;
@@ -111,8 +114,8 @@ static ucs_status_ptr_t start(lent_t *lent, int is_get, size_t length)
                                 lent->rkey, &plain);
 }
 
-/* Checks the number of zero-copy fragments of a put and a get of `length`
- * bytes. */
+/* Puts and gets `length` bytes, and checks the data and the number of zero-copy
+ * fragments of each. */
 static void check(lent_t *lent, size_t length, unsigned puts, unsigned gets)
 {
     memset(lent->memory, 0, SIZE);
@@ -155,7 +158,7 @@ START_TEST(fragments_that_are_no_larger_are_copied)
     check(&lent, SIZE, 0, 0);
     take_back(&lent);
 
-    /* the minimum length of zero-copy is higher for a reply */
+    /* 1500 bytes are enough for zero-copy of a put, but not of a get's reply */
     lend_fragments(&lent, "1500");
     check(&lent, SIZE, (SIZE + 1499) / 1500, 0);
     take_back(&lent);
@@ -224,8 +227,8 @@ START_TEST(a_put_that_is_held_outlives_the_endpoint)
 }
 END_TEST
 
-/* Unmapping does not wait for the transport, but memory that the transport
- * still uses stays registered. */
+/* Unmapping does not wait for the transport. Memory that the transport still
+ * sends stays registered until then. */
 START_TEST(memory_stays_registered_while_an_answer_is_held)
 {
     lent_t lent;

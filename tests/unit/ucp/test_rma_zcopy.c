@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Zero-copy put and get over a lane whose operations the test replaces:
- * fragments, local registration, rejected and failed operations, and transfers
- * that the transport holds when the endpoint is closed.
+ * division into chunks, registration of the local memory, operations without
+ * send resources or with errors, and transfers that the transport holds when
+ * the endpoint is closed.
  */
 #include "rma.h"
 #include "ucp/order/queue.h"
@@ -11,7 +12,7 @@ enum { SIZE = 10050, MAX_PIECE = 1000, MIN_PIECE = 100 };
 
 static char data[SIZE], back[SIZE];
 
-/* The lane's operations, some of them replaced. */
+/* The lane's operations: put and get by zero-copy are replaced. */
 static ucx_ep_ops_t ops;
 static uct_completion_t *held[64];
 static unsigned num_held, num_chunks, refuse_at, fail_at;
@@ -60,7 +61,7 @@ static ucs_status_t play_get(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
     return play(iov, iovcnt, remote_addr, comp, 1);
 }
 
-/* Completes the held operations. */
+/* Completes the held operations with `status`. */
 static void release_held(ucs_status_t status)
 {
     unsigned i;
@@ -74,7 +75,9 @@ static void release_held(ucs_status_t status)
     num_held = 0;
 }
 
-/* Maps memory for access over a lane that supports only zero-copy transfers. */
+/* Maps memory and opens a lane that supports put and get only by zero-copy, of
+ * MIN_PIECE to MAX_PIECE bytes. `md_flags` are added to those of the lane's
+ * domain. */
 static void lend_zcopy(lent_t *lent, uint64_t md_flags)
 {
     static const ucp_lane_rma_t none = {0};
@@ -82,7 +85,8 @@ static void lend_zcopy(lent_t *lent, uint64_t md_flags)
 
     lend(lent, BY_LANE, SIZE);
     ucp_rkey_destroy(lent->rkey);
-    /* forget the configurations of the unmodified lane */
+    /* the worker has cached configurations that do not match the changed
+     * lane */
     ucp_rma_config_free_all(lent->local.worker);
     lane = (ucp_lane_config_t *)&lent->local.ep->config->lanes[0];
     lane->md_flags |= md_flags;
@@ -114,7 +118,8 @@ START_TEST(transfers_go_in_pieces_of_allowed_sizes)
     lent_t lent;
 
     lend_zcopy(&lent, 0);
-    refuse_at = 4; /* the post with this number is retried */
+    /* Number of the operation that has no send resources and is retried */
+    refuse_at = 4;
     ck_assert_int_eq(lent_put(&lent, data, SIZE, 0), UCS_OK);
     ck_assert_uint_eq(num_chunks, 12);
     ck_assert_uint_ge(smallest, MIN_PIECE);
@@ -122,7 +127,7 @@ START_TEST(transfers_go_in_pieces_of_allowed_sizes)
     ck_assert_int_eq(lent_get(&lent, back, SIZE, 0), UCS_OK);
     ck_assert_int_eq(memcmp(back, data, SIZE), 0);
 
-    /* below the minimum length of zero-copy another protocol is used */
+    /* data below the minimum length of zero-copy is sent by another protocol */
     num_chunks = 0;
     ck_assert_int_eq(lent_put(&lent, data, MIN_PIECE - 1, 0), UCS_OK);
     ck_assert_int_eq(lent_get(&lent, back, MIN_PIECE - 1, 0), UCS_OK);
@@ -174,7 +179,7 @@ START_TEST(a_failure_on_the_way_ends_the_transfer)
     ck_assert_int_eq(lent_put(&lent, data, SIZE, 0), UCS_ERR_IO_ERROR);
     ck_assert_uint_eq(num_chunks, 3);
 
-    /* a failed get waits for its outstanding fragments */
+    /* a get that has failed ends only when its outstanding chunks have ended */
     num_chunks = 0;
     hold       = 1;
     request    = ucp_get_nbx(lent.local.ep, back, SIZE, lent_at(&lent, 0),
@@ -216,7 +221,8 @@ START_TEST(what_the_transport_holds_outlives_the_endpoint)
 }
 END_TEST
 
-/* Returns whether an access that cannot be sent yet uses zero-copy. */
+/* Returns whether UCP selects zero-copy for a put or get. The test holds the
+ * endpoint, so that the operation is not sent. */
 static int goes_by_zcopy(lent_t *lent, int is_get, uint32_t flags)
 {
     const ucp_proto_t *zcopy        = is_get ? &ucp_proto_get_zcopy :
@@ -240,8 +246,9 @@ static int goes_by_zcopy(lent_t *lent, int is_get, uint32_t flags)
     return found;
 }
 
-/* With a long latency and a high bandwidth, zero-copy is faster only for many
- * operations in flight. */
+/* With a long latency and a high bandwidth, zero-copy is faster only for
+ * operations with UCP_OP_ATTR_FLAG_MULTI_SEND: other operations are sent during
+ * the latency. */
 START_TEST(many_in_flight_do_not_count_the_latency)
 {
     const uint32_t many = UCP_OP_ATTR_FLAG_MULTI_SEND;
@@ -251,7 +258,7 @@ START_TEST(many_in_flight_do_not_count_the_latency)
 
     lend(&lent, BY_LANE, SIZE);
     ucp_rkey_destroy(lent.rkey);
-    /* forget the configurations with the normal costs */
+    /* the worker has cached configurations with the normal costs */
     ucp_rma_config_free_all(lent.local.worker);
     lane = (ucp_lane_config_t *)&lent.local.ep->config->lanes[0];
     lane->put.cost_bcopy = (ucp_lane_cost_t){.bandwidth = 1e9};

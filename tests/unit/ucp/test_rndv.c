@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Rendezvous and zero-copy sends over a lane whose put and zero-copy operations
- * the test replaces: the transport holds them when the endpoint is closed, or
- * they fail. Also messages of a peer that violates the protocol.
+ * the test replaces: they fail, or the transport holds them when the endpoint
+ * is closed. Also invalid messages, as a peer that violates the protocol could
+ * send them.
  */
 #include "local.h"
 
@@ -60,7 +61,7 @@ static ucs_status_t hold_zcopy(uct_ep_h ep, uint8_t id, const void *header,
     return UCS_INPROGRESS;
 }
 
-/* Completes the held operations. */
+/* Completes the held operations with `status`. */
 static void release_held(ucs_status_t status)
 {
     unsigned i;
@@ -74,7 +75,8 @@ static void release_held(ucs_status_t status)
     num_held = 0;
 }
 
-/* Opens an endpoint that uses keys and puts of at most `max_put` bytes. */
+/* Opens an endpoint whose rendezvous puts the data, in puts of at most
+ * `max_put` bytes, with remote keys. */
 static void open_putting(local_t *local, size_t max_put)
 {
     ucp_ep_config_t *config;
@@ -134,7 +136,8 @@ START_TEST(data_is_put_where_the_lane_can)
 }
 END_TEST
 
-/* Counts registrations of the only domain. */
+/* The operations of the worker's only memory domain before begin_counting()
+ * replaced them, and the number of its registrations since then. */
 static const ucx_md_ops_t *usual_md_ops;
 static unsigned num_regs;
 
@@ -147,7 +150,8 @@ static ucs_status_t count_reg(uct_md_h md, void *address, size_t length,
 }
 
 /* Makes the lane require registered memory, and counts registrations until the
- * test restores the domain's operations. */
+ * test restores the domain's operations. `flags` are added to those of the
+ * lane's domain. */
 static void begin_counting(local_t *local, ucx_md_ops_t *md_ops, uint64_t flags)
 {
     ucp_ep_config_t *config = (ucp_ep_config_t *)local->ep->config;
@@ -194,8 +198,9 @@ static void rndv_once(local_t *local, ucp_mem_h from, ucp_mem_h to)
     ck_assert_mem_eq(buffer + 20, buffer2 + 10, 100000);
 }
 
-/* Counts registrations with a scheme whose lane needs registered memory on both
- * sides, with and without handles of the user. */
+/* Counts registrations in a rendezvous by this scheme, over a lane that needs
+ * registered memory on both sides: without the user's memory handles, with
+ * them, and with a handle that lacks rights. */
 static void check_handles(const char *scheme)
 {
     const unsigned all = UCP_MEM_MAP_PROT_LOCAL_READ |
@@ -226,8 +231,9 @@ static void check_handles(const char *scheme)
     }
     ck_assert_uint_eq(num_regs, 2);
 
-    /* a handle of the user without rights for the peer cannot be used for a
-     * key: the memory is registered again */
+    /* The sender's handle grants the peer no access. A get needs a key of that
+     * memory, so that the library registers it again for each message. For a
+     * put it registers the memory of the handle once. */
     mine     = map_buffer(&local, buffer, own);
     num_regs = 0;
     rndv_once(&local, mine, to);
@@ -257,7 +263,8 @@ static void stream_once(local_t *local, const ucp_request_param_t *param)
     ck_assert_mem_eq(buffer + 20, buffer2, 100000);
 }
 
-/* A stream is sent by buffered copy where zero-copy needs registered memory. */
+/* Where zero-copy needs registered memory, a stream is sent by buffered copy:
+ * the memory of the user's handle is not registered again. */
 START_TEST(a_handle_of_the_user_is_not_registered_again_for_a_stream)
 {
     ucp_request_param_t param = {0};
@@ -323,7 +330,7 @@ START_TEST(a_put_that_the_transport_holds_completes_after_the_endpoint)
     ck_assert_uint_eq(num_held, 11);
     ck_assert_ptr_null(ucp_ep_close_nbx(local.ep, &force));
     settle(&local);
-    /* the user must not get the buffer before the transport has released it */
+    /* the transport still uses the buffer: the send must not complete yet */
     ck_assert_int_eq(ucp_request_check_status(send), UCS_INPROGRESS);
     release_held(UCS_OK);
     ck_assert_int_eq(local_wait(&local, send), UCS_ERR_CANCELED);
@@ -414,8 +421,8 @@ static void inject(local_t *local, uint8_t id, const void *data, size_t length)
     settle(local);
 }
 
-/* Fills in an announcement by this worker's endpoint. Its data cannot be
- * fetched. */
+/* Fills in a rendezvous announcement (RTS) as from this worker's own endpoint.
+ * It contains no key by which the data could be fetched. */
 static void fill_rts(ucp_tag_rts_t *rts, local_t *local, size_t length,
                      uint32_t request)
 {
@@ -439,8 +446,8 @@ START_TEST(an_rtr_without_an_rts_is_dropped)
         for (i = 0; i < 8; ++i) {
             send[i] = local_send(&local, buffer, 100000, 1);
         }
-        /* the later sends wait for send resources. Their ids are small numbers,
-         * which a hostile peer can guess */
+        /* The later sends wait for send resources and have sent no RTS. Their
+         * request ids are small numbers, which a hostile peer can guess. */
         rtr.recv_request = ucp_le32(1);
         rtr.secret       = ucp_le32(local.ep->secret);
         rtr.length       = ucp_le64((k == 0) ? 0 : (k == 1) ? 100000 : 5);
@@ -514,7 +521,7 @@ START_TEST(an_answer_that_wants_another_length_ends_both_sides)
     local_open(&local);
     send = local_send(&local, buffer, 100000, 2);
     settle(&local);
-    /* a second announcement, with a wrong length */
+    /* a second announcement of the same send, with a wrong length */
     fill_rts(&rts, &local, 50000, ucp_request_of(send)->id);
     recv = local_recv(&local, buffer2, 100000, 1);
     inject(&local, UCP_AM_ID_RNDV_RTS, &rts, sizeof(rts));
@@ -536,9 +543,9 @@ START_TEST(a_farewell_in_the_middle_resets_the_receive)
     settle(&local);
     fill_rts(&rts, &local, 100000, 77);
     recv = local_recv(&local, buffer2, 100000, 1);
-    /* matches the receive */
+    /* this announcement matches the receive */
     inject(&local, UCP_AM_ID_RNDV_RTS, &rts, sizeof(rts));
-    /* becomes unexpected */
+    /* this one stays unexpected */
     inject(&local, UCP_AM_ID_RNDV_RTS, &rts, sizeof(rts));
     inject(&local, UCP_AM_ID_FAREWELL, &rts.rndv.sender,
            sizeof(rts.rndv.sender));

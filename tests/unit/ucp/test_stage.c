@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Copies of staged memory (memory that only a copier transport can access):
- * their division, which of them an operation waits for, and failures.
+ * Copies of staged memory, that is, memory that only a copier transport can
+ * access (staged.h): how a copy is divided, for which copies an operation
+ * waits, and failures.
  */
 #include "staged.h"
 
@@ -109,8 +110,8 @@ START_TEST(a_list_of_places_is_walked_in_any_order)
     }
     ck_assert_mem_eq(packed, expected, sizeof(packed));
 
-    /* a failed call packs nothing, and the next one continues at the same
-     * position */
+    /* a call that fails packs nothing; the next one continues at the same
+     * offset */
     ucp_dt_iter_rewind(&iter);
     ck_assert_uint_eq(ucp_dt_iter_pack(&iter, packed, 95), 95);
     play.fail_at = play.posts + 1;
@@ -168,10 +169,10 @@ START_TEST(fragments_are_told_of_from_progress_alone)
     start(1000, 1000, NULL);
     play.no_room = 3;
     start(2000, 1000, NULL);
-    start(3000, 5, NULL); /* too short for a post */
+    start(3000, 5, NULL); /* too short for an asynchronous copy */
     ck_assert(ucp_stage_is_busy(&play.stage));
 
-    /* a blocking copy completes no other operation's copies */
+    /* a blocking copy does not complete the copies of other operations */
     ck_assert_int_eq(ucp_stage_copy(&play.copier, 0, memory, data + 5000, 100,
                                     0),
                      UCS_OK);
@@ -241,7 +242,8 @@ START_TEST(a_cancelled_copy_accesses_no_memory)
     play.no_room = 1000;
     waiting      = start(2000, 1000, req);
     ucp_stage_forget(&play.stage, req);
-    ck_assert_mem_eq(data, memory, 1000); /* its copy was in flight */
+    /* the copy of this fragment was in flight: it is completed */
+    ck_assert_mem_eq(data, memory, 1000);
     ck_assert_ptr_null(frag->req);
     ck_assert_ptr_null(waiting->req);
     memset(data, 0, SIZE);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages, put and get of staged memory (memory that only a copier transport
- * can access), also over lanes that access such memory directly, without
- * copies.
+ * Messages, put and get with staged memory, that is, memory that only a copier
+ * transport can access (staged.h). Also with lanes that access such memory
+ * directly, so that no copies are needed.
  */
 #include "staged.h"
 
@@ -11,7 +11,7 @@
 /* -------------------------------------------------------------- messages -- */
 
 /* Sends one message and expects that its receive ends with the status
- * `received`. Returns the status of the send. */
+ * `received`. Returns the final status of the send. */
 static ucs_status_t exchange(local_t *local, size_t length,
                              ucs_status_t received)
 {
@@ -52,8 +52,8 @@ START_TEST(a_copy_that_fails_ends_both_sides)
     for (at = 1; at < 30; at += 7) {
         play.fail_at = play.posts + at;
         status       = exchange(&local, 20000, UCS_ERR_IO_ERROR);
-        /* a later failure may be one of the receiver's copies, which the sender
-         * does not detect */
+        /* A later copy may be one of the receiver: then the send may
+         * succeed. */
         ck_assert((status == UCS_ERR_IO_ERROR) ||
                   ((status == UCS_OK) && (at > 4)));
         play.fail_at = 0;
@@ -85,8 +85,8 @@ START_TEST(an_endpoint_that_ends_waits_for_its_copies)
     for (i = 0; i < 1000; ++i) {
         ucp_worker_progress(local.worker);
     }
-    /* the reply endpoint belongs to the same worker: the receive may still
-     * wait */
+    /* The receive belongs to this worker, not to the closed endpoint: it may
+     * still wait for a message. */
     if (ucp_request_check_status(recv) == UCS_INPROGRESS) {
         ucp_request_free(recv);
     } else {
@@ -98,7 +98,8 @@ START_TEST(an_endpoint_that_ends_waits_for_its_copies)
 }
 END_TEST
 
-/* Memory that a lane can access is sent by zero-copy, without the copier. */
+/* A message between staged memory that the lane can access: it is sent by
+ * zero-copy, without the copier. */
 static void exchange_directly(const char *scheme)
 {
     ucp_ep_config_t *config;
@@ -121,8 +122,8 @@ static void exchange_directly(const char *scheme)
     close_staged(&local);
 }
 
-/* The lane cannot access the receiver's memory: the receiver fetches the data
- * to a staging buffer. */
+/* The lane cannot access the receiver's memory: the receiver gets the data into
+ * a fragment of host memory, from which the copier copies it. */
 START_TEST(what_is_fetched_goes_through_fragments)
 {
     static const ucp_request_param_t none = {0};
@@ -206,7 +207,7 @@ START_TEST(memory_that_nobody_can_copy_is_refused)
     ucp_dt_iter_t iter;
     local_t local;
 
-    local_open(&local); /* no copier */
+    local_open(&local); /* without a copier */
     ck_assert_int_eq(ucp_dt_iter_begin(local.worker, &iter, memory, 8, &param,
                                        0),
                      UCS_ERR_UNSUPPORTED);
@@ -221,8 +222,8 @@ START_TEST(memory_that_nobody_can_copy_is_refused)
                                        0),
                      UCS_ERR_INVALID_PARAM);
 
-    /* host-accessible memory needs no copier, and neither does zero-length
-     * data */
+    /* memory that the processor can access needs no copier, and neither does a
+     * message without data */
     param.memory_type = UCS_MEMORY_TYPE_ROCM_MANAGED;
     ck_assert_int_eq(ucp_dt_iter_begin(local.worker, &iter, memory, 8, &param,
                                        0),

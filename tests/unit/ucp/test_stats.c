@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counters, over the loopback: which contexts count, the exact values, and
- * endpoints that are closed while their counters are in use. tests/integration
- * compares two processes.
+ * Counters of messages between an endpoint and the worker itself: which
+ * contexts count, the exact values, and endpoints that are closed while their
+ * counters are in use. tests/integration compares the counters of two
+ * processes.
  */
 #include "api.h"
 
@@ -16,8 +17,8 @@ static const ucp_request_param_t none = {0};
 
 static char buffer[HUGE], buffer2[HUGE];
 
-/* Opens a context with the application's setting UCX_STATS=`value`: "y" enables
- * counters. */
+/* Opens a context whose variable UCX_STATS the program sets to `value`: "y"
+ * enables counters. */
 static void open_counting(local_t *local, uint64_t features, const char *value)
 {
     ucp_params_t params = {
@@ -45,8 +46,8 @@ static ucs_stats_view_t *look(void)
     return view;
 }
 
-/* Returns the sum of a counter over all records of a type. With `bytes`, it is
- * the counter of the messages' bytes instead of their number. */
+/* Returns the sum of a counter over all records of a type: the number of
+ * messages, or with `bytes` the number of their bytes. */
 static uint64_t counted(const ucs_stats_view_t *view, const char *type,
                         const char *name, int bytes)
 {
@@ -240,8 +241,8 @@ START_TEST(an_endpoint_ends_while_its_lane_is_counting)
 }
 END_TEST
 
-/* Runs in a child process, because a process allocates the memory for counters
- * only once. */
+/* Uses more endpoints than there is memory for their counters. Runs in a child
+ * process, because a process allocates the memory for counters only once. */
 static void count_without_record(void)
 {
     enum { ENDPOINTS = 60 };
@@ -284,7 +285,8 @@ START_TEST(endpoints_without_a_record_are_counted_together)
 }
 END_TEST
 
-/* The first test forks before this process allocates counters. */
+/* endpoints_without_a_record_are_counted_together runs first, because it forks
+ * and this process must not have allocated counters before. */
 SUITE_MAIN("counting", endpoints_without_a_record_are_counted_together,
            only_a_context_that_is_asked_to_counts,
            tagged_messages_are_counted_to_the_byte,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Streams of an endpoint to the worker itself: data arrives complete and in
- * order, however sender and receiver divide it; and all forms of receive.
+ * order, however sender and receiver divide it, by all forms of receive.
  */
 #include "stream.h"
 
@@ -116,7 +116,7 @@ START_TEST(a_receive_gets_whole_elements)
     stream_send(&local, 20, 0);
     ck_assert_uint_eq(stream_recv(&local, local.ep, stream_in, 10, &param), 16);
 
-    /* four bytes have arrived: less than an element */
+    /* Four of the 20 bytes are left: less than an element. */
     recv = ucp_stream_recv_nbx(local.ep, stream_in + 16, 10, &length, &param);
     ck_assert(UCS_PTR_IS_PTR(recv));
     stream_send(&local, 3, 20);
@@ -245,7 +245,7 @@ START_TEST(a_callback_runs_once_and_only_for_a_request)
     ck_assert_uint_eq(length, 30);
     ck_assert_int_eq(seen.calls, 1);
 
-    /* a request is returned if the user requires one */
+    /* with NO_IMM_CMPL the call returns a request */
     stream_send(&local, 20, 60);
     stream_await_poll(&local);
     param.op_attr_mask |= UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
@@ -419,7 +419,7 @@ START_TEST(data_stays_while_the_user_has_it)
     data[0] = stream_take_data(&local, local.ep, &lengths[0]);
     stream_send(&local, 50, 5000);
     for (rest = 5050 - lengths[0]; rest > 0; rest -= lengths[1]) {
-        /* the user keeps this data: the worker frees it */
+        /* the test does not release this data: the worker frees it */
         stream_take_data(&local, local.ep, &lengths[1]);
         ck_assert_uint_le(lengths[1], rest);
     }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Streams between two endpoints: which endpoints are connected, which have
- * data, and which data remains after an endpoint is closed. Also datatypes, and
- * datatypes that fail.
+ * Streams between two endpoints: which endpoints are connected to each other,
+ * which have data, and which data can be received after an endpoint is closed.
+ * Also IOV and generic datatypes, and generic datatypes that fail.
  */
 #include "stream.h"
 
@@ -56,7 +56,7 @@ START_TEST(two_endpoints_without_loopback_are_a_pair)
     stream_take(&pair.local, pair.b, stream_in, 100, 30);
     stream_check(stream_in, 30, 0);
 
-    /* the endpoint to itself is not affected */
+    /* the endpoint to the worker itself has its own stream */
     stream_send(&pair.local, 10, 500);
     stream_take(&pair.local, pair.local.ep, stream_in, 100, 10);
     stream_check(stream_in, 10, 500);
@@ -107,7 +107,7 @@ START_TEST(what_comes_after_the_endpoint_has_gone_is_dropped)
     stream_send_on(&pair.local, pair.a, 100, 0);
     stream_close(&pair.local, pair.a, 0);
 
-    /* the next two are another pair */
+    /* two more endpoints form another pair */
     pair.a = stream_half(&pair.local, NULL);
     pair.b = stream_half(&pair.local, NULL);
     stream_send_on(&pair.local, pair.a, 7, 70);
@@ -154,7 +154,9 @@ START_TEST(polling_shows_an_endpoint_once_for_what_has_come)
     pair_t pair;
 
     if (!stream_is_at_once()) {
-        return; /* only polling shows that all data has arrived */
+        /* with other transports only polling itself would show whether all data
+         * has arrived */
+        return;
     }
     open_pair(&pair);
     worker = pair.local.worker;
@@ -203,7 +205,7 @@ START_TEST(polling_shows_none_whose_data_was_taken)
     ck_assert_int_eq(ucp_stream_worker_poll(pair.local.worker, &poll, 1, 0), 0);
     ck_assert_uint_eq(stream_wait(&pair.local, recv), 10);
 
-    /* data for an endpoint that is closed is not reported */
+    /* polling does not return an endpoint that is closed */
     stream_send_on(&pair.local, pair.a, 10, 0);
     stream_close(&pair.local, pair.b, FORCE);
     pair.b = NULL;
@@ -270,8 +272,8 @@ START_TEST(a_peers_close_comes_after_its_data)
     stream_settle(&pair.local);
     stream_take(&pair.local, pair.b, stream_in, 70, 70);
 
-    /* 30 bytes are left, fewer than the receive requires; the notice that the
-     * peer has closed may arrive later */
+    /* 30 bytes are left, fewer than the receive requires. The close
+     * notification may arrive later and then ends the receive. */
     recv = ucp_stream_recv_nbx(pair.b, stream_in + 70, 100, &length,
                                &(ucp_request_param_t){
                                    .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
@@ -470,12 +472,12 @@ START_TEST(pieces_of_memory_are_sent_and_received)
 }
 END_TEST
 
-/* A generic datatype whose data is `length` bytes at `bytes`. */
+/* A generic datatype whose data is `length` bytes at `bytes` */
 typedef struct {
     char *bytes;
     size_t length;
-    size_t most; /* Bytes that one call packs */
-    size_t bad;  /* Unpacking of this byte fails */
+    size_t most; /* Most bytes that one call packs */
+    size_t bad;  /* Offset of the byte whose unpacking fails */
 } generic_t;
 
 static int generic_started, generic_finished;
@@ -557,7 +559,8 @@ START_TEST(generic_data_is_sent_and_received)
     ck_assert_uint_eq(stream_wait(&local, recv), in.length);
     stream_check(stream_in, in.length, 0);
 
-    /* data that is available at once, and a cancel before any data */
+    /* a receive of data that has arrived, and a receive that is cancelled
+     * before data arrives */
     stream_send(&local, 50, 0);
     ck_assert_uint_eq(stream_recv(&local, local.ep, &in, 1, &param), 50);
     recv = ucp_stream_recv_nbx(local.ep, &in, 1, &length, &param);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Streams of several threads, each with its own endpoint, on one worker in
- * multi-threaded mode.
+ * Streams of several threads on one worker in multi-threaded mode. Each thread
+ * has an endpoint to that worker.
  */
 #include "stream.h"
 
@@ -12,7 +12,8 @@ enum { THREADS = 4, MESSAGES = 300 };
 
 typedef struct {
     local_t *local;
-    ucp_ep_h ep; /* To this worker, as the source and the target of a stream */
+    /* To the same worker: the thread's stream starts and ends here */
+    ucp_ep_h ep;
     size_t bad;
 } thread_t;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Large numbers of tagged messages, and the information that a receive returns
- * for every form of arrival: expected, unexpected, probed; eager or announced.
+ * Large numbers of tagged messages, and the information that a receive returns,
+ * for each way in which a message can arrive: expected, unexpected or probed;
+ * eager or by rendezvous.
  */
 #include "local.h"
 
@@ -16,7 +17,8 @@ static ucp_tag_t tag_of(uint64_t i)
     return (i << 32) | 3;
 }
 
-/* Sends a number, and progresses so that the transport's queue stays short. */
+/* Sends a number and calls progress, so that the transport's queue stays
+ * short. */
 static void send_number(local_t *local, uint32_t i)
 {
     ck_assert_int_eq(local_wait(local,
@@ -109,8 +111,8 @@ START_TEST(cancelling_100000_receives_ends_each_once)
                                     UINT64_MAX, &param);
         ck_assert(UCS_PTR_IS_PTR(recvs[i]));
     }
-    /* the user cancels one half, the destruction of the worker the other
-     * half */
+    /* the test cancels one half of the receives, the destruction of the worker
+     * the other half */
     for (i = MANY; i-- > MANY / 2;) {
         ucp_request_cancel(local.worker, recvs[i]);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Several threads: on one worker in multi-threaded mode, and each on its own
+ * Several threads that use one worker in multi-threaded mode, or each its own
  * worker.
  */
 #include "local.h"
@@ -21,9 +21,9 @@ static size_t size_of(unsigned message)
     return (message % 16 == 0) ? 200000 : message % SIZE;
 }
 
-/* Sends messages with its own tag to itself and receives them, alternately
- * after and before the arrival. Each status other than UCS_OK and each wrong
- * byte counts as bad. */
+/* Thread function: sends messages with its own tag to the worker itself and
+ * receives them. The receive is posted before the message arrives or after, in
+ * turn. self->bad counts errors and wrong bytes. */
 static void *converse(void *arg)
 {
     worker_thread_t *self = arg;

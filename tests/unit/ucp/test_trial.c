@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For large messages, put and get, UCP tries several methods (messages, put,
- * get over a lane) and then uses the one that is the fastest. */
+/* For large messages, put and get, UCP tries several methods (messages, or put
+ * and get over a lane) and then uses the fastest one. sim_machines.h simulates
+ * how long each takes. */
 #include "lent.h"
 #include "sim_machines.h"
 
 #include <stdio.h>
 
-/* Sends streams until most data of one goes by the method `best`. The first
- * messages of a stream count as single messages and may use another method, and
- * a trial of another method may be in progress. */
+/* Sends streams until the method `best` transfers most data of one of them;
+ * fails after four streams. The first messages of a stream count as single
+ * messages and may use another method, and a trial of another method may be in
+ * progress. */
 static void check_stream(local_t *local, unsigned best, const char *when)
 {
     unsigned tries;
@@ -25,7 +27,8 @@ static void check_stream(local_t *local, unsigned best, const char *when)
                  sim.bytes[PUTS]);
 }
 
-/* Sends messages and checks that the fastest method carries all their data. */
+/* Sends messages and checks that the fastest method transfers all their
+ * data. */
 static void check_next(local_t *local, const char *when)
 {
     const machine_t *machine = &sim.machine;
@@ -38,7 +41,7 @@ static void check_next(local_t *local, const char *when)
                   sim.bytes[PUTS]);
 }
 
-/* Puts or gets the memory of the same worker, `count` times. */
+/* Puts to or gets from memory of the same worker, `count` times. */
 static void access_memory(local_t *local, const lent_t *lent, int is_get,
                           unsigned count)
 {
@@ -115,7 +118,8 @@ START_TEST(the_fastest_is_found)
 }
 END_TEST
 
-/* The fastest method for a stream may differ from that for single messages. */
+/* The fastest method may differ between single messages and streams of
+ * messages. UCP finds the latter as well. */
 START_TEST(the_fastest_for_streams_is_found)
 {
     local_t local;
@@ -130,8 +134,8 @@ START_TEST(the_fastest_for_streams_is_found)
 }
 END_TEST
 
-/* Single messages and streams of the same size in turn: a method is selected
- * for each of the two. */
+/* Single messages and streams of messages of one size in turn: UCP selects a
+ * method for each of the two. */
 START_TEST(streams_and_single_messages_are_learnt_separately)
 {
     local_t local;
@@ -143,7 +147,7 @@ START_TEST(streams_and_single_messages_are_learnt_separately)
         transfer(&local, 10);
     }
     check_stream(&local, GETS, "with single messages between");
-    transfer(&local, 6); /* ends a trial */
+    transfer(&local, 6); /* a trial that is in progress ends */
     check_next(&local, "with streams between");
     local_close(&local);
 }
@@ -185,13 +189,14 @@ START_TEST(the_variable_switches_it_off)
 
     open_machine(&local, &machines[2], "n");
     transfer(&local, 100);
-    ck_assert_uint_eq(sim.bytes[PUTS], 0); /* by estimate, a get is faster */
+    /* by the cost estimate a get is faster than a put */
+    ck_assert_uint_eq(sim.bytes[PUTS], 0);
     local_close(&local);
 }
 END_TEST
 
-/* The endpoint is closed by force during a trial; then a new endpoint is
- * used. */
+/* An endpoint is closed by force while a trial is in progress; then messages
+ * are sent over a new endpoint. */
 START_TEST(an_endpoint_closes_during_a_trial)
 {
     ucp_request_param_t force = {

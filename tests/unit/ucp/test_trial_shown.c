@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The printed form of an endpoint and its counters show the methods that were
- * selected for large messages, and the reason of each selection. */
+/* For large messages, UCP selects one of several methods. The printed form
+ * of an endpoint and its counters show the selected method and the reason
+ * for it. */
 #include "sim_machines.h"
 
 #include "ucs/stats/view.h"
@@ -10,8 +11,8 @@
 #define SINGLE "tag_send of 1024 KiB"
 #define STREAM "tag_send of 128 KiB in streams"
 
-/* Checks that the printed form of an endpoint contains these words after so
- * many single messages. */
+/* Sends `messages` single messages and checks that the printed form of the
+ * endpoint contains `words`. */
 static void check_printed(unsigned messages, const char *words)
 {
     char *text = NULL;
@@ -35,14 +36,14 @@ START_TEST(what_is_learnt_is_shown)
 }
 END_TEST
 
-/* By estimate a get is the fastest; no message was timed yet. */
+/* By the cost estimate a get is the fastest method. No message is timed yet. */
 START_TEST(the_estimate_is_the_first_reason)
 {
     check_printed(1, "1024 KiB: rndv/get; 1 messages; by estimate");
 }
 END_TEST
 
-/* Returns the value of a counter of the record of this name. */
+/* Returns the value of a counter in the record that is named `name`. */
 static uint64_t value_of(const ucs_stats_view_t *view, const char *name,
                          const char *counter)
 {
@@ -65,7 +66,7 @@ static uint64_t value_of(const ucs_stats_view_t *view, const char *name,
     ck_abort_msg("no %s of %s", counter, name);
 }
 
-/* ucx_info --live reads this view of another process. */
+/* Reads the counters as another process does (ucx_info --live). */
 START_TEST(other_processes_can_see_it)
 {
     ucs_stats_view_t *view;

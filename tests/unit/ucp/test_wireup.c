@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lanes whose endpoints are connected to the peer's endpoints: operations that
- * wait for the connection, and connections that fail.
+ * Lanes whose endpoints must be connected to the peer's endpoints first
+ * (fake_pairs.h): operations that wait for the connection, and connections that
+ * fail.
  */
 #include "wireup.h"
 
@@ -51,7 +52,7 @@ START_TEST(two_halves_are_joined_before_anything_goes)
     ck_assert_uint_eq(half_of(ep->am)->peer, (half_of(ep->am) == pairs.halves) ?
                                                  pairs.halves->next->id :
                                                  pairs.halves->id);
-    /* the state of the wire-up is freed */
+    /* the memory of the handshake is freed */
     ck_assert_ptr_null(ucp_ep_wireup(ep)->handshake);
     close_by(&local, ep, &none);
     wireup_end(&local);
@@ -71,7 +72,9 @@ START_TEST(what_was_sent_early_arrives_in_order)
     for (i = 0; i < COUNT; ++i) {
         values[i] = i;
         sends[i]  = send_tag(ep, &values[i], 7);
-        if (i % 50 == 49) { /* sends before and after the connection */
+        /* some messages are sent before the connection is established, some
+         * after */
+        if (i % 50 == 49) {
             ucp_worker_progress(local.worker);
         }
     }
@@ -104,8 +107,8 @@ START_TEST(synchronous_and_large_messages_find_their_way_back)
     ck_assert_int_eq(local_wait(&local, send), UCS_OK);
     ck_assert_int_eq(local_wait(&local, sync), UCS_OK);
     ck_assert_mem_eq(from, to, sizeof(to));
-    /* no separate introduction was sent: the responder has created one
-     * endpoint */
+    /* The wire-up request also introduced the sender: the responder has created
+     * one endpoint, not two. */
     ck_assert_uint_eq(pairs.created, 2);
     close_by(&local, ep, &none);
     wireup_end(&local);
@@ -182,8 +185,9 @@ START_TEST(a_further_lane_is_connected_over_the_first)
 }
 END_TEST
 
-/* Wire-up requests and addresses that need several messages of the auxiliary
- * transport. */
+/* Wire-up requests and addresses that are longer than a message of the
+ * auxiliary transport, over which they are sent: they are sent in several
+ * messages. */
 START_TEST(short_messages_of_the_other_transport_will_do)
 {
     uint64_t value = 3;
@@ -194,7 +198,8 @@ START_TEST(short_messages_of_the_other_transport_will_do)
     wireup_open(&local, UCP_FEATURE_TAG, 1, 64);
     unsetenv("UCX_SELF_QUEUE_LEN");
     uct_iface_state(local.worker->ifaces[0].iface)->attr.base.cap.am.max_bcopy =
-        UCP_MIN_AM_BCOPY; /* the minimum; the lane keeps 64 */
+        /* the shortest size that a transport may have; the lane keeps 64 */
+        UCP_MIN_AM_BCOPY;
     ck_assert_int_eq(wireup_connect(&local, &ep), UCS_OK);
     ck_assert_uint_eq(ucp_ep_wireup(ep)->handshake->link.max, 64);
     ck_assert(!ucp_wireup_link_is_idle(&ucp_ep_wireup(ep)->handshake->link));
@@ -363,7 +368,7 @@ START_TEST(keepalive_checks_the_handshake_connection)
     aux_ops.check = lost;
     aux->ops      = &aux_ops;
     ck_assert_int_eq(uct_ep_check(ep->am, 0, NULL), UCS_ERR_ENDPOINT_TIMEOUT);
-    /* a transport without the check operation must send a message */
+    /* a transport without this operation sends a message instead */
     uct_iface_state(aux->iface)->attr.base.cap.flags &=
         ~UCT_IFACE_FLAG_EP_CHECK;
     for (i = 0; i < 3; ++i) {
@@ -386,8 +391,8 @@ START_TEST(closing_early_leaves_nothing)
     local_t local;
     ucp_ep_h ep;
 
-    /* the two sides close after different numbers of rounds, with and without a
-     * message */
+    /* The sides close after different numbers of rounds of progress, with and
+     * without a message. */
     for (i = 0; i < 16; ++i) {
         p      = i & 1;
         sent   = (i & 2) != 0;
@@ -447,15 +452,16 @@ START_TEST(answers_of_third_parties_are_dropped)
     wireup_open(&local, UCP_FEATURE_TAG, 1, 0);
     ck_assert_int_eq(wireup_connect(&local, &ep), UCS_OK);
     reply.requester = ucp_ep_wire_end(ep);
-    reply.requester.ep_id.bytes[7] ^= 1; /* a part of the secret is wrong */
+    /* the part of the id that makes it hard to guess is wrong */
+    reply.requester.ep_id.bytes[7] ^= 1;
     wireup_say(&local, UCP_AM_ID_WIREUP_REPLY, message,
                ucp_wireup_reply_pack(&reply, message));
     reply.requester             = ucp_ep_wire_end(ep);
     reply.requester.worker_uuid = ucp_le64(1);
     wireup_say(&local, UCP_AM_ID_WIREUP_REPLY, message,
                ucp_wireup_reply_pack(&reply, message));
-    /* this endpoint sent the request, so that only the peer may send an
-     * acknowledgement */
+    /* Only the side that replied expects an acknowledgement. This endpoint has
+     * sent the request: the acknowledgement is dropped. */
     end = ucp_ep_wire_end(ep);
     wireup_say(&local, UCP_AM_ID_WIREUP_ACK, &end, sizeof(end));
     wireup_say(&local, UCP_AM_ID_WIREUP_ACK, &end, sizeof(end) - 1);
@@ -463,7 +469,7 @@ START_TEST(answers_of_third_parties_are_dropped)
     ck_assert(!(ep->flags & UCP_EP_FLAG_FAILED));
     wireup_settle(&local);
     ck_assert_uint_eq(pairs.connects, 2);
-    /* the handshake is complete already */
+    /* a reply after the handshake is complete is dropped */
     reply.requester = ucp_ep_wire_end(ep);
     wireup_say(&local, UCP_AM_ID_WIREUP_REPLY, message,
                ucp_wireup_reply_pack(&reply, message));
@@ -473,7 +479,7 @@ START_TEST(answers_of_third_parties_are_dropped)
 }
 END_TEST
 
-/* Packs a request as a peer does; returns its length. */
+/* Packs a wire-up request as a peer would send it; returns its length. */
 static size_t make_request(local_t *local, char *message, unsigned lane,
                            unsigned iface)
 {
@@ -518,7 +524,7 @@ START_TEST(requests_that_are_cut_or_repeated_are_dropped)
     wireup_say(&local, UCP_AM_ID_WIREUP_REQUEST, message, length);
     wireup_say(&local, UCP_AM_ID_WIREUP_REQUEST, message, length);
     ck_assert_uint_eq(pairs.created, 1);
-    wireup_settle(&local); /* the reply finds no endpoint */
+    wireup_settle(&local); /* the reply to this request finds no endpoint */
     wireup_say(&local, UCP_AM_ID_FAREWELL, &end, sizeof(end));
     wireup_end(&local);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Wire-up messages that the peer receives and never answers: the endpoint fails
- * after UCX_WIREUP_TIMEOUT.
+ * Wire-up messages that the peer receives but does not answer: the endpoint
+ * fails after UCX_WIREUP_TIMEOUT.
  */
 #include "wireup.h"
 
@@ -28,7 +28,7 @@ static ucs_status_t drop(void *arg, void *data, size_t length, unsigned flags)
     return UCS_OK;
 }
 
-/* Connects to a peer that drops all messages with this id. */
+/* Connects to the worker itself, which drops all messages with this id. */
 static ucp_ep_h connect_deaf(local_t *local, const char *timeout, uint8_t id)
 {
     ucp_ep_h ep;
@@ -65,7 +65,7 @@ START_TEST(a_request_that_is_never_answered_fails_the_endpoint)
 }
 END_TEST
 
-/* The acknowledgement is dropped: the endpoint at the responder fails. */
+/* The acknowledgement is dropped: the responder's endpoint fails. */
 START_TEST(an_answer_that_is_never_acknowledged_fails_the_other_half)
 {
     local_t local;
@@ -76,7 +76,8 @@ START_TEST(an_answer_that_is_never_acknowledged_fails_the_other_half)
     }
     ck_assert(ucs_list_is_empty(&deadlines_of(&local)->list));
     ck_assert_uint_eq(pairs.connects, 2);
-    /* the requester's endpoint is connected; the responder's is destroyed */
+    /* The requester's endpoint is connected. The responder's endpoint is
+     * destroyed. */
     ck_assert((pairs.halves == NULL) || (pairs.halves->next == NULL));
     end(&local, ep);
 }

@@ -233,7 +233,8 @@ START_TEST(a_forced_close_cancels_what_is_under_way)
     request = ucp_tag_send_sync_nbx(ep, "abc", 3, 1, &none);
     ck_assert(UCS_PTR_IS_PTR(request));
     ck_assert_ptr_null(ucp_ep_close_nbx(ep, &force));
-    /* a transport may still use the data */
+    /* the send may end later than the close, as a transport may still use its
+     * data */
     ck_assert_int_eq(local_wait(&local, request), UCS_ERR_CANCELED);
     ucp_worker_release_address(local.worker, attr.address);
     local_close(&local);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Endpoints with two lanes: one for messages only, and one for put and get
- * only. Both are loopback interfaces. The test replaces the operations of the
- * second one.
+ * An endpoint with two lanes: the first for messages only, the second for put
+ * and get only. Both are loopback interfaces. The operations of the second lane
+ * are replaced by the functions far_*(), which record calls and return what the
+ * test sets in `far`.
  */
 #ifndef TESTS_UCP_TWO_LANES_H
 #define TESTS_UCP_TWO_LANES_H
@@ -25,17 +26,19 @@ static struct {
     ucx_ep_ops_t ops;
     ucx_ep_ops_t usual;
     unsigned gets, puts, flushes, remote_flushes, pendings;
-    /* This number of operations returns UCS_ERR_NO_RESOURCE */
+    /* Number of operations to fail with UCS_ERR_NO_RESOURCE; counts down */
     unsigned refuse;
-    ucs_status_t fails; /* Status of operations; UCS_OK: normal */
-    int holds;          /* Completions are held until let_go() */
+    /* Status that all operations return; UCS_OK: they succeed */
+    ucs_status_t fails;
+    /* Operations complete only when the test calls let_go() */
+    int holds;
     uct_completion_t *held[64];
     unsigned num_held;
     uct_pending_req_t *waiting;
 } far;
 
-/* The part that all operations of the lane share: returns the status that the
- * test has requested, and keeps the completion if it holds completions. */
+/* The common part of all operations of the second lane: returns the status that
+ * the test has set, and keeps the completion if the test holds completions. */
 static inline ucs_status_t far_answer(uct_completion_t *comp)
 {
     if (far.refuse > 0) {
@@ -124,7 +127,7 @@ static inline void far_has_room(void)
     }
 }
 
-/* Completes the held operations. */
+/* Completes all held operations with `status`. */
 static inline void let_go(ucs_status_t status)
 {
     unsigned num = far.num_held;
@@ -149,8 +152,8 @@ static inline ssize_t no_am_bcopy(uct_ep_h ep, uint8_t id,
     return UCS_ERR_UNSUPPORTED;
 }
 
-/* Opens a context with two loopback resources: the first for messages only, the
- * second without messages. */
+/* Opens a context with two loopback resources, and the endpoint. `scheme` is
+ * the value of UCX_RNDV_SCHEME. */
 static inline void open_two(local_t *local, const char *scheme)
 {
     ucp_params_t params = {
@@ -188,7 +191,7 @@ static inline void open_two(local_t *local, const char *scheme)
     memset(&ifaces[1].lane.am, 0, sizeof(ifaces[1].lane.am));
     ifaces[1].lane.put.max_zcopy            = 100000;
     ifaces[1].lane.get.max_zcopy            = 100000;
-    /* this bandwidth makes large messages use the lane */
+    /* so high that UCP selects this lane for large messages */
     ifaces[1].lane.get.cost_zcopy.bandwidth = 1e12;
     ifaces[1].lane.put.cost_zcopy.bandwidth = 1e12;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A worker with two loopback interfaces, the second of which emulates a
- * transport whose endpoints connect to endpoints.
+ * A worker with two loopback interfaces. The second emulates a transport whose
+ * endpoints connect to endpoints (fake_pairs.h).
  */
 #ifndef TESTS_UCP_WIREUP_H
 #define TESTS_UCP_WIREUP_H
@@ -64,7 +64,7 @@ static void wireup_settle(local_t *local)
     }
 }
 
-/* Closes the worker; all endpoints must be freed. */
+/* Closes the worker; all endpoints must have been freed before. */
 static void wireup_end(local_t *local)
 {
     wireup_settle(local);
@@ -79,7 +79,7 @@ static void wireup_end(local_t *local)
 static inline void wireup_say(local_t *local, uint8_t id, const void *data,
                               size_t length)
 {
-    /* exact size: sanitizers detect reads beyond the end */
+    /* memory of exactly this size: sanitizers detect reads beyond the end */
     void *exact = malloc(length);
 
     memcpy(exact, data, length);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For the tests of asynchronous events: descriptors, counters, and waiting for
- * a counter with a time limit. */
+/* Helpers for the tests of asynchronous events: a handler (probe_cb) that
+ * counts its calls, and waiting for a number of calls with a time limit. */
 #ifndef TESTS_UCS_ASYNC_UTIL_H
 #define TESTS_UCS_ASYNC_UTIL_H
 
@@ -15,13 +15,15 @@
 
 #define WAIT_SECONDS 20
 
-/* The argument of a handler. */
+/* The argument of probe_cb(). "atomic": accessed by atomic operations only,
+ * because the handler may run in another thread. */
 typedef struct {
     int fd;
-    unsigned count;  /* atomic: calls */
-    unsigned inside; /* atomic: calls at this moment */
-    int alive;       /* atomic: it may be called */
-    unsigned events; /* atomic: the events of the last call */
+    unsigned count;  /* atomic: number of calls */
+    unsigned inside; /* atomic: number of calls that are running */
+    /* atomic: 1: the handler may be called, 0: it was removed */
+    int alive;
+    unsigned events; /* atomic: events of the last call */
 } probe_t;
 
 __attribute__((unused)) static void
@@ -54,7 +56,8 @@ __attribute__((unused)) static unsigned probe_count(probe_t *probe)
     return __atomic_load_n(&probe->count, __ATOMIC_ACQUIRE);
 }
 
-/* Waits until the handler has been called `count` times. */
+/* Waits until the handler has been called at least `count` times; fails after
+ * WAIT_SECONDS. */
 __attribute__((unused)) static void probe_wait(probe_t *probe, unsigned count)
 {
     ucs_time_t deadline = ucs_get_time() + ucs_time_from_sec(WAIT_SECONDS);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Included by every unit test of UCS: the check library, a main() that runs all
- * tests in one process, because sanitizers do not observe child processes, and
- * a hook that captures log messages.
+ * Included by every unit test of UCS: the check library, a hook that captures
+ * log messages, and a main() that runs all tests in one process. Child
+ * processes would not be observed by sanitizers.
  */
 #ifndef TESTS_UCS_SUITE_H
 #define TESTS_UCS_SUITE_H
@@ -24,7 +24,7 @@
 
 #define ck_ok(_status) ck_assert_int_eq((_status), UCS_OK)
 
-/* Messages since log_catch(), one per line, as "LEVEL text". */
+/* Log messages since log_catch(), one per line, as "LEVEL text" */
 static char log_text[16384] __attribute__((unused));
 
 __attribute__((unused)) static int

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* fork: the child starts without handlers and can add new ones; the handlers of
- * the parent continue to be called. */
+/* fork(): the child starts without handlers and can add new ones; the parent's
+ * handlers continue to be called. */
 #include "suite.h"
 #include "async_util.h"
 
 #include <sys/wait.h>
 
-/* In the child: no handler is left, and a new handler is called. */
+/* Runs in the child: returns whether no handler is left and a new handler is
+ * called. */
 static int child_works(ucs_async_context_t *async, probe_t *probe,
                        ucs_async_mode_t mode)
 {
@@ -39,9 +40,9 @@ static void fork_in_mode(ucs_async_mode_t mode, int inside_block)
     ck_ok(ucs_async_context_create(mode, &async));
     ck_ok(ucs_async_set_event_handler(mode, probe.fd, UCS_EVENT_SET_EVREAD,
                                       probe_cb, &probe, async));
-    /* From here on the service thread only waits for events. The library allows
-     * a fork during the start of the thread, but the address sanitizer's
-     * allocator does not. */
+    /* After this call the service thread only waits for events, so that the
+     * fork does not happen while the thread starts. The library would allow
+     * that, but the address sanitizer's allocator does not. */
     eventfd_write(probe.fd, 1);
     ucs_async_poll(async);
     probe_wait(&probe, 1);
@@ -83,7 +84,8 @@ END_TEST
 
 START_TEST(a_child_of_a_threaded_process_starts_fresh)
 {
-/* it does not support threads in the child of a process with threads */
+/* the thread sanitizer does not support threads in the child of a process with
+ * threads */
 #ifndef WITH_TSAN
     int i;
 

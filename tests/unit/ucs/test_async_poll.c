@@ -10,7 +10,7 @@ START_TEST(handlers_run_when_polled)
 
     probe_init(&probe);
     ck_ok(ucs_async_context_create(UCS_ASYNC_MODE_POLL, &async));
-    ucs_async_poll(async); /* no event */
+    ucs_async_poll(async); /* without handlers */
     ck_ok(ucs_async_set_event_handler(UCS_ASYNC_MODE_POLL, probe.fd,
                                       UCS_EVENT_SET_EVREAD, probe_cb, &probe,
                                       async));
@@ -27,7 +27,8 @@ START_TEST(handlers_run_when_polled)
     eventfd_write(probe.fd, 1);
     ucs_async_block(async);
     ucs_async_poll(async);
-    ck_assert_uint_eq(probe.count, 1); /* blocked */
+    /* no call while the context is blocked */
+    ck_assert_uint_eq(probe.count, 1);
     ucs_async_unblock(async);
     ucs_async_poll(NULL);
     ck_assert_uint_eq(probe.count, 2);
@@ -58,7 +59,7 @@ START_TEST(the_descriptor_tells_when_to_poll)
     ck_assert_uint_eq(probe.count, 0);
     ucs_async_poll(async);
     ck_assert_uint_eq(probe.count, 1);
-    /* the timer is periodic */
+    /* the timer expires again: it is periodic */
     ck_assert_int_eq(poll(&pfd, 1, WAIT_SECONDS * 1000), 1);
     ucs_async_poll(async);
     ck_assert_uint_eq(probe.count, 2);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Signal mode: handlers interrupt the thread that added them. */
+/* Signal mode: handlers run in the thread that added them, which a signal
+ * interrupts. */
 #include "suite.h"
 #include "async_util.h"
 
@@ -19,7 +20,8 @@ static void signal_cb(int id, ucs_event_set_types_t events, void *arg)
     __atomic_add_fetch(&probe->count, 1, __ATOMIC_RELEASE);
 }
 
-static struct sigaction before[65]; /* actions before the first use */
+/* By signal number: the actions before the first use of signal mode */
+static struct sigaction before[65];
 
 START_TEST(the_adding_thread_is_interrupted)
 {
@@ -70,14 +72,16 @@ START_TEST(a_block_holds_signals_back)
     eventfd_write(sign.fd, 1);
     probe_wait(&sign, 1);
     eventfd_write(sign.fd, 1);
-    probe_wait(&sign, 2); /* both descriptors were ready */
+    /* this handler is called again: by now both descriptors were checked */
+    probe_wait(&sign, 2);
     ck_assert_uint_eq(probe_count(&probe), 0);
     ucs_async_unblock(async);
     probe_wait(&probe, 1);
     eventfd_write(probe.fd, 1);
     probe_wait(&probe, 2);
 
-    /* a handler is removed while its event waits for the end of a block */
+    /* a handler is removed while its context is blocked and its event is
+     * pending */
     ucs_async_block(async);
     eventfd_write(probe.fd, 1);
     eventfd_write(sign.fd, 1);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Thread modes: events are delivered, are delayed while the context is blocked,
- * and handlers are removed; the service thread starts and ends as needed. */
+ * and handlers are removed. The service thread starts with the first handler
+ * and ends with the last one. */
 #include "suite.h"
 #include "async_util.h"
 
@@ -52,8 +53,9 @@ START_TEST(a_block_holds_events_back_and_its_end_replays_them)
                                           &probe, async));
         ck_ok(ucs_async_add_timer(modes[m], ucs_time_from_msec(1), probe_cb,
                                   &probe, async, &timer));
-        /* this handler has no context: its call shows that the thread has
-         * polled the descriptors */
+        /* This handler belongs to no context: its call shows that the
+         * service thread has checked the descriptors, although the context
+         * is blocked. */
         ck_ok(ucs_async_set_event_handler(modes[m], sign.fd,
                                           UCS_EVENT_SET_EVREAD, probe_cb, &sign,
                                           NULL));
@@ -65,14 +67,16 @@ START_TEST(a_block_holds_events_back_and_its_end_replays_them)
         probe_wait(&sign, 1);
         eventfd_write(sign.fd, 1);
         probe_wait(&sign, 2);
-        usleep(5000); /* the timer is due as well */
+        usleep(5000); /* so that the timer has expired as well */
         ck_assert_uint_eq(probe_count(&probe), 0);
         ucs_async_unblock(async);
         ck_assert_uint_eq(probe_count(&probe), 0);
         ucs_async_unblock(async);
-        probe_wait(&probe, 2); /* calls for the descriptor and the timer */
+        /* one call for the descriptor and one for the timer */
+        probe_wait(&probe, 2);
         eventfd_write(probe.fd, 1);
-        probe_wait(&probe, 4); /* it is armed again */
+        /* after the block the descriptor is checked again */
+        probe_wait(&probe, 4);
         ck_ok(ucs_async_remove_handler(sign.fd, 1));
         ucs_async_context_destroy(async); /* removes the remaining handlers */
         ck_assert(!ucs_async_thread_is_running());
@@ -148,7 +152,8 @@ END_TEST
 /* ---- many threads, one context ---- */
 
 static ucs_async_context_t *shared;
-static unsigned guarded; /* accessed only inside a block or a handler */
+/* accessed only while the context is blocked, or inside a handler */
+static unsigned guarded;
 
 static void guarded_cb(int id, ucs_event_set_types_t events, void *arg)
 {

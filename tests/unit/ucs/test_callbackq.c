@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Callback queues: callbacks and other threads add and remove callbacks. */
+/* Callback queues: callbacks are added and removed, also by callbacks and by
+ * other threads. */
 #include "suite.h"
 
 #include <pthread.h>
@@ -70,10 +71,11 @@ START_TEST(a_callback_may_remove_and_add)
     self_id  = ucs_callbackq_add(&cbq, remove_both, NULL);
     other_id = ucs_callbackq_add(&cbq, count_up, &other_count);
     ucs_callbackq_dispatch(&cbq);
-    ck_assert_int_eq(other_count, 0); /* removed before its call */
+    /* remove_both() had removed it before its call */
+    ck_assert_int_eq(other_count, 0);
     ck_assert_uint_eq(ucs_callbackq_dispatch(&cbq), 0);
 
-    /* the array is reallocated */
+    /* so many additions that the array of callbacks is reallocated */
     id = ucs_callbackq_add(&cbq, add_many, &count);
     ucs_callbackq_dispatch(&cbq);
     ucs_callbackq_dispatch(&cbq);
@@ -95,7 +97,8 @@ static unsigned rearm(void *arg)
                                                 UCS_CALLBACKQ_FLAG_ONESHOT),
                          0);
     }
-    ucs_callbackq_dispatch(&cbq); /* nested: must not call this callback */
+    /* a nested dispatch must not call the running callback */
+    ucs_callbackq_dispatch(&cbq);
     return 1;
 }
 
@@ -109,7 +112,8 @@ START_TEST(one_shots_run_once)
     ck_assert_int_gt(id, 0);
     ck_assert_uint_eq(ucs_callbackq_dispatch(&cbq), 1);
     ck_assert_uint_eq(ucs_callbackq_dispatch(&cbq), 0);
-    ucs_callbackq_remove_safe(&cbq, id); /* it was removed already: no effect */
+    /* the callback has run and was removed: no effect */
+    ucs_callbackq_remove_safe(&cbq, id);
     ck_assert_int_eq(count, 1);
 
     count = 0;
@@ -141,8 +145,8 @@ static void *dispatch_main(void *arg)
 }
 
 typedef struct {
-    int alive; /* atomic */
-    int calls; /* atomic */
+    int alive; /* atomic: 1: the callback may be called, 0: it was removed */
+    int calls; /* atomic: number of calls */
 } guarded_t;
 
 static unsigned check_alive(void *arg)

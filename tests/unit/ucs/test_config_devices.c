@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lists of devices: ranges, ports, and invalid lists. */
+/* Lists of devices in options: ranges of names, ports, and invalid lists. */
 #include "suite.h"
 
 #include "ucs/config/config.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Iteration over all variables: each is reported with its value, and a table
- * that cannot be read is reported by the returned status. */
+/* ucs_config_each(): every variable is reported with its value. If a table of
+ * options cannot be read, the returned status tells so. */
 #include "suite.h"
 
 #include "ucs/config/config.h"
@@ -24,7 +24,7 @@ static ucs_config_table_t table = {
     "Listed options", "LST_", fields, sizeof(opts_t), NULL, {NULL, NULL},
 };
 
-/* What ucs_config_each() has reported of each field of the table above. */
+/* What ucs_config_each() has reported of each of the `fields`. */
 static struct {
     unsigned count;
     char value[32];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ucx.conf: which files are read, which file has priority, and which files are
- * not trusted. */
+/* The configuration file ucx.conf: which files are read, which of them has
+ * priority, and which are not trusted. */
 #include "suite.h"
 
 #include <pthread.h>
@@ -35,7 +35,7 @@ static ucs_config_table_t number_table = {
     "File test", "", number_fields, sizeof(opts_t), NULL, {NULL, NULL},
 };
 
-static int stop_reading; /* atomic */
+static int stop_reading; /* atomic: ends read_again_and_again() */
 static char root[64];
 static opts_t opts;
 
@@ -131,11 +131,13 @@ START_TEST(a_file_of_the_application_counts_more)
     snprintf(path, sizeof(path), "%s/mine.conf", root);
     source.filename = path;
     put("cwd/ucx.conf", "UCX_FT_A=cwd\nAPP_UCX_FT_B=app\n", 0600);
-    expect(&source, "cwd", "app"); /* a missing file is no error */
+    /* source.filename does not exist yet: this is no error */
+    expect(&source, "cwd", "app");
     put("mine.conf", "UCX_FT_A=mine\n", 0600);
     expect(&source, "mine", "app");
 
-    /* a file is read again only if it has changed */
+    /* A file is read again only if it has changed: its errors are reported
+     * once. */
     ck_ok(ucs_config_read(&table, &source, &opts));
     ucs_config_release(&table, &opts);
     put("mine.conf", "UCX_FT_A=changed\nbad\n", 0600);
@@ -173,8 +175,8 @@ START_TEST(the_syntax_is_forgiving)
 }
 END_TEST
 
-/* Writes this text to ucx.conf in the current folder and reads the options; the
- * messages are in log_text. */
+/* Writes `text` to ucx.conf in the current folder, reads the options and
+ * compares them. Log messages are in log_text. */
 static void expect_text(const char *text, const char *a, const char *b)
 {
     put("cwd/ucx.conf", text, 0600);
@@ -208,7 +210,7 @@ START_TEST(a_line_may_go_on)
     expect_text("UCX_FT_A=1\\", "1", "none");
     expect_text("\\\n\\\nUCX_FT_A=1", "1", "none");
     expect_text("UCX_FT_A=\\\n1\nnonsense\n", "1", "none");
-    /* the message has the line number */
+    /* the message contains the number of the line in the file */
     ck_logged("ucx.conf:3: ignored: not of the form");
     teardown();
 }
@@ -277,7 +279,8 @@ START_TEST(a_file_that_others_may_write_is_not_trusted)
     ck_logged("everybody may write it");
 
     snprintf(path, sizeof(path), "%s/home/ucx.conf", root);
-    ck_assert_int_eq(mkfifo(path, 0600), 0); /* opening it must not block */
+    /* a named pipe, whose opening must not block */
+    ck_assert_int_eq(mkfifo(path, 0600), 0);
     put("cwd/ucx.conf", "UCX_FT_A=good\n", 0600);
     log_catch();
     expect(NULL, "good", "none");
@@ -287,8 +290,8 @@ START_TEST(a_file_that_others_may_write_is_not_trusted)
 }
 END_TEST
 
-/* Reads the options until `stop_reading` is set; returns the number of values
- * that no file contained. */
+/* Thread function: reads the options until `stop_reading` is set. Returns the
+ * number of results that no version of the file contained. */
 static void *read_again_and_again(void *arg)
 {
     const ucs_config_source_t *source = arg;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Unknown variables are reported once, with a similar existing name. */
+/* Unknown variables in the environment are reported once, with a similar name
+ * that exists. */
 #include "suite.h"
 
 #include "ucs/config/config.h"
@@ -179,15 +180,16 @@ START_TEST(names_of_others_are_no_mistake)
     ck_logged("info UCX_TM_MAX_BB_SIZE has no effect here: ");
     ck_logged("info UCX_RNDV_PERF_DIFF has no effect here: ");
     ck_assert_uint_eq(check(NULL, NULL, NULL), 0);
-    ck_assert_str_eq(log_text, ""); /* reported only once */
+    ck_assert_str_eq(log_text, ""); /* each name is reported only once */
     ucs_log_level_set(level);
     unsetenv("UCX_TM_MAX_BB_SIZE");
     unsetenv("UCX_RNDV_PERF_DIFF");
 }
 END_TEST
 
-/* If the plugin whose prefix is "RC_" exists, a variable with this prefix is
- * valid only if a table or the list of variables without effect contains it. */
+/* If a plugin with the prefix "RC_" exists, variables with this prefix are
+ * checked: each must be an option in one of the tables, or in the list of
+ * variables that have no effect. */
 START_TEST(names_of_a_plugin_that_is_there_are_not_excused)
 {
     static const char *const prefixes[] = {"RC_", NULL};
@@ -196,9 +198,10 @@ START_TEST(names_of_a_plugin_that_is_there_are_not_excused)
     };
 
     setenv("UCX_RC_TSL", "1", 1);
-    ck_assert_uint_eq(check(NULL, NULL, NULL), 0); /* no table has the prefix */
+    /* no table of options has this prefix yet */
+    ck_assert_uint_eq(check(NULL, NULL, NULL), 0);
     ucs_config_table_register(&table);
-    /* a new name, because each name is reported once */
+    /* another unknown name, because each name is reported only once */
     setenv("UCX_RC_TSLL", "1", 1);
     setenv("UCX_RC_VERBS_FENCE", "auto", 1);
     setenv("UCX_RC_MLX5_TIMEOUT", "1s", 1);

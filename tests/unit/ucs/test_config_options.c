@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Options structures: which source supplies a value, and how structures are
- * read, changed, printed and released. */
+/* Structures of options: which source supplies the value of an option, and how
+ * structures are read, changed, printed and released. */
 #include "suite.h"
 
 #include "ucs/config/config.h"
@@ -13,7 +13,7 @@ typedef struct {
 typedef struct {
     base_opts_t rx;
     base_opts_t tx;
-    int before; /* not an option */
+    int before; /* no option: must be preserved by a clone */
     size_t thresh;
     unsigned color;
     ucs_config_names_array_t devices;
@@ -61,7 +61,7 @@ START_TEST(defaults_come_from_the_table)
     ck_ok(ucs_config_read(&table, NULL, &opts));
     ck_assert_uint_eq(opts.rx.depth, 16);
     ck_assert_str_eq(opts.rx.label, "none");
-    /* default set by the sub-table's entry */
+    /* the entry of the sub-table TX sets this default */
     ck_assert_uint_eq(opts.tx.depth, 32);
     ck_assert_str_eq(opts.tx.label, "out");
     ck_assert_uint_eq(opts.thresh, 4096);
@@ -78,7 +78,8 @@ START_TEST(the_nearest_source_wins)
 
     setenv("UCX_NET_THRESH", "1k", 1);
     ck_ok(ucs_config_read(&table, &source, &opts));
-    ck_assert_uint_eq(opts.thresh, 1024); /* by the fallback prefix */
+    /* from the variable with the fallback prefix of the table */
+    ck_assert_uint_eq(opts.thresh, 1024);
     ucs_config_release(&table, &opts);
 
     setenv("UCX_TST_THRESH", "2k", 1);
@@ -91,7 +92,8 @@ START_TEST(the_nearest_source_wins)
     ck_assert_uint_eq(opts.thresh, 3072);
     ucs_config_release(&table, &opts);
     ck_ok(ucs_config_read(&table, NULL, &opts));
-    ck_assert_uint_eq(opts.thresh, 2048); /* prefix of another application */
+    /* the variable of another application is not used */
+    ck_assert_uint_eq(opts.thresh, 2048);
     ucs_config_release(&table, &opts);
 
     ucs_config_overrides_init(&overrides);
@@ -168,7 +170,7 @@ START_TEST(options_are_set_and_got_by_name)
                      UCS_ERR_BUFFER_TOO_SMALL);
     ck_assert_str_eq(text, "x,y,");
     ck_ok(ucs_config_get(&table, &opts, "RX_DEPTH", text, sizeof(text)));
-    ck_assert_str_eq(text, "16"); /* the invalid value has no effect */
+    ck_assert_str_eq(text, "16"); /* setting an invalid value has no effect */
     ucs_config_release(&table, &opts);
 }
 END_TEST

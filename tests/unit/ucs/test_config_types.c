@@ -36,8 +36,8 @@ static ucs_status_t parse(const ucs_config_type_t *type, const void *arg,
     return type->parse(text, &value, arg, why);
 }
 
-/* Parses `text`, expects that the value is printed as `printed`, and parses the
- * printed text again. */
+/* Parses `text`, expects that the value is printed as `printed`, and that this
+ * text is accepted again. */
 static void takes(const ucs_config_type_t *type, const void *arg,
                   const char *text, const char *printed)
 {
@@ -94,7 +94,7 @@ END_TEST
 
 START_TEST(fractions_do_not_depend_on_the_locale)
 {
-    /* in a German locale the functions of the C library expect a comma */
+    /* In a German locale, strtod() of the C library expects a decimal comma. */
     setlocale(LC_NUMERIC, "de_DE.UTF-8");
     takes(&ucs_config_type_double, NULL, "1.5", "1.5");
     takes(&ucs_config_type_double, NULL, "-2e3", "-2000");
@@ -149,7 +149,7 @@ START_TEST(sizes)
     refuses(&ucs_config_type_memunits, NULL, "99999999999t");
     refuses(&ucs_config_type_memunits, NULL, "18446744073709551615");
     ck_ok(parse(&ucs_config_type_memunits, NULL, "9007199254740993"));
-    /* not representable as a double */
+    /* a number that a double cannot represent */
     ck_assert_uint_eq(value.size, 9007199254740993ul);
 }
 END_TEST

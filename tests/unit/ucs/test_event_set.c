@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Event sets report events: edge-triggered ones once, others as long as the
- * condition lasts. */
+/* Sets of descriptors (ucs_event_set): an edge-triggered event is reported
+ * once, any other as long as its condition lasts. */
 #include "suite.h"
 
 #include <sys/epoll.h>
@@ -52,12 +52,13 @@ START_TEST(events_are_reported)
     ck_assert_uint_eq(look(set), 1);
     ck_assert_uint_eq(last_events, UCS_EVENT_SET_EVREAD);
     ck_assert_ptr_eq(last_data, &data);
-    ck_assert_uint_eq(look(set), 1); /* it is still readable */
+    ck_assert_uint_eq(look(set), 1); /* still readable */
     ck_ok(ucs_event_set_mod(set, fds[0], 0, &data));
     ck_assert_uint_eq(look(set), 0);
     close(fds[1]);
     ck_assert_uint_eq(look(set), 1);
-    ck_assert(last_events & UCS_EVENT_SET_EVERR); /* hung up */
+    /* the other end of the pipe is closed */
+    ck_assert(last_events & UCS_EVENT_SET_EVERR);
     ck_ok(ucs_event_set_del(set, fds[0]));
     ck_assert_int_eq(ucs_event_set_del(set, fds[0]), UCS_ERR_NO_ELEM);
     ck_assert_uint_eq(look(set), 0);
@@ -84,7 +85,8 @@ START_TEST(an_edge_is_reported_once)
     ck_assert_uint_eq(look(set), 1);
     ucs_event_set_cleanup(set);
     close(fd);
-    ck_assert_int_eq(close(epfd), 0); /* the set did not close it */
+    /* the set has not closed the descriptor of its user */
+    ck_assert_int_eq(close(epfd), 0);
 }
 END_TEST
 

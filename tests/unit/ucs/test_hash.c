@@ -49,7 +49,7 @@ START_TEST(random_changes_agree_with_an_array)
     for (i = 0; i < 60000; ++i) {
         unsigned k = (unsigned)rand_r(&seed) % NUM_KEYS;
 
-        /* keys that differ in high bits only */
+        /* these keys differ in their high bits only */
         key = (uint64_t)k << 40;
         if (rand_r(&seed) % 2) {
             ck_assert_int_eq(ucs_hash_put(&hash, key, &values[k]),

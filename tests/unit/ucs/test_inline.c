@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * inline: functions and macros that the public headers of UCS define.
+ * inline: the functions and macros that the public headers of UCS define.
  */
 #include "suite.h"
 

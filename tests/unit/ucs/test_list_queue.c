@@ -130,7 +130,8 @@ START_TEST(queue_removes_anywhere)
     }
     ck_assert_str_eq(queue_text(&queue), "124");
 
-    /* the tail was removed: the next push is appended to the new tail */
+    /* the last element was removed: a new one is appended to the one before
+     * it */
     ucs_queue_push(&queue, &items[5].queue);
     ck_assert_str_eq(queue_text(&queue), "1245");
     ucs_queue_remove(&queue, &items[5].queue);

@@ -23,7 +23,8 @@ static void log_to_file(void)
     ucs_log_file_set(path);
 }
 
-/* Reads the log file to `text`, and redirects the log to stderr again. */
+/* Reads the log file into `text`, removes the file, and redirects the log to
+ * stderr. */
 static void log_read_file(void)
 {
     ck_ok(ucs_read_file(path, 1 << 20, &text, NULL));
@@ -166,9 +167,9 @@ START_TEST(a_failed_assertion_is_told_and_aborts)
 }
 END_TEST
 
-/* Runs in the copy of this program that the test below starts: logs one message
- * that is shown, and one that is not, after the library was loaded and before
- * main(). */
+/* The test below starts this program again as a child. In the child this
+ * constructor runs after the library was loaded and before main(): it logs one
+ * message that is shown and one that is not, and exits. */
 static void __attribute__((constructor)) be_the_child(void)
 {
     if (getenv("UCS_TEST_LOG_CHILD") != NULL) {

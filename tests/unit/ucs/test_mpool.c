@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pools: alignment, limits, hooks, reuse and leak reports. */
+/* Memory pools: alignment, limits, hooks, reuse of objects and reports of
+ * leaks. */
 #include "suite.h"
 
 #include <malloc.h>
@@ -11,7 +12,8 @@ static int num_inits, num_cleanups, num_chunks;
 static ucs_status_t count_chunk_alloc(ucs_mpool_t *mp, size_t *size_p,
                                       void **chunk_p)
 {
-    *size_p += 1000; /* the pool also uses the additional bytes */
+    /* the pool must use the additional bytes for objects, too */
+    *size_p += 1000;
     *chunk_p = malloc(*size_p);
     ++num_chunks;
     return UCS_OK;
@@ -151,7 +153,8 @@ START_TEST(hooks_run_once_and_leaks_are_named)
     log_release();
     ck_logged("'leaky'");
     ck_logged("object with 5");
-    ck_assert_int_gt(num_inits, 3); /* the chunk was larger than requested */
+    /* chunk_alloc() returned a larger chunk than requested */
+    ck_assert_int_gt(num_inits, 3);
     ck_assert_int_eq(num_inits, num_cleanups);
     ck_assert_int_eq(num_chunks, 0);
 }
@@ -161,8 +164,8 @@ static const ucs_mpool_ops_t huge_ops = {ucs_mpool_hugetlb_malloc,
                                          ucs_mpool_hugetlb_free, NULL, NULL,
                                          NULL};
 
-/* Whether or not huge pages are available, objects are usable and chunks are
- * released. */
+/* Huge pages may be unavailable: objects must be usable and chunks released in
+ * either case. */
 START_TEST(chunks_of_huge_pages)
 {
     ucs_mpool_params_t params;
@@ -194,7 +197,8 @@ START_TEST(chunks_of_huge_pages)
 }
 END_TEST
 
-/* The number of bytes that malloc() has allocated does not change. */
+/* A pool with malloc_safe does not call malloc(): the number of bytes that
+ * malloc() has allocated does not change. */
 START_TEST(malloc_safe_pools_do_not_call_malloc)
 {
     ucs_mpool_params_t params;

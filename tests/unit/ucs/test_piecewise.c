@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Piecewise functions, and their lower envelope compared with a linear
- * search. */
+/* Piecewise linear functions. Their lower envelope is compared with a linear
+ * search for the minimum. */
 #include "suite.h"
 
 #include <limits.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Pointer arrays: ids are small, do not change, and are checked at each
- * lookup. */
+/* Arrays of pointers: the id of an element is small, does not change, and is
+ * checked at each lookup. */
 #include "suite.h"
 
 #include "ucs/datastruct/ptr_array.h"

@@ -35,7 +35,7 @@ START_TEST(ipv6_is_shown_with_its_scope)
     in6.sin6_scope_id = if_nametoindex("lo");
     ck_assert_uint_ne(in6.sin6_scope_id, 0);
     ck_assert_str_eq(text_of(&in6), "[fe80::1%lo]:9");
-    in6.sin6_scope_id = 4000000000u; /* no interface has this number */
+    in6.sin6_scope_id = 4000000000u; /* no network interface has this index */
     ck_assert_str_eq(text_of(&in6), "[fe80::1%4000000000]:9");
 }
 END_TEST

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counters: records and their memory, reading by other processes, fork,
- * reports. A process cannot stop counting, so each test runs in its own
- * process. */
+/* Counters: records and their memory, reading by other processes, fork(),
+ * reports. Each test runs in its own process, because a process cannot stop
+ * counting. */
 #include "suite.h"
 
 #include <dirent.h>
@@ -15,7 +15,7 @@
 #include "ucs/stats/view.h"
 #include "ucs/sys/sys.h"
 
-enum { HOUSE, ROOM }; /* types of records */
+enum { HOUSE, ROOM }; /* types of the records of this test */
 enum { VISITS, LETTERS, LETTER_BYTES, LAST_OF_HOUSE };
 
 static const ucs_stats_counter_t house_counters[] = {
@@ -40,8 +40,8 @@ static int open_counters(void)
 
 /* ------------------------------------------------------------- helpers -- */
 
-/* A test case runs in a child process ("story"), which exits with 0, or with 1
- * if this condition fails. */
+/* A test case runs in a child process, which is a function ("story"). The child
+ * exits with 0, or with 1 if a condition of MUST() fails. */
 #define MUST(_condition) \
     do { \
         if (!(_condition)) { \
@@ -92,7 +92,7 @@ static ucs_stats_view_t *view_self(void)
     return view;
 }
 
-/* Returns the printed counters; the caller frees the text. */
+/* Returns the counters of `view` as printed text; the caller frees it. */
 static char *print(const ucs_stats_view_t *view,
                    const ucs_stats_print_params_t *params)
 {
@@ -178,7 +178,7 @@ START_TEST(records_are_seen_with_what_they_counted)
 }
 END_TEST
 
-/* A type that is added after the start is visible like the first types. */
+/* A type of records that is added later can be read like the first types. */
 static void tell_added(void *arg)
 {
     static const ucs_stats_counter_t garden_counters[] = {
@@ -208,8 +208,8 @@ static void tell_added(void *arg)
                 "trees") == 0);
     ucs_stats_view_free(view);
 
-    /* when the space for types is full, counting of the existing types
-     * continues */
+    /* When the memory for types is full, counters of the existing types
+     * continue to work. */
     for (i = 0; i < 100; ++i) {
         char name[24];
 
@@ -228,7 +228,9 @@ START_TEST(a_type_can_be_added_while_counting)
 }
 END_TEST
 
-/* More records of one type than fit into the memory, one after the other. */
+/* Creates more records of one type than fit into the memory: first each one
+ * ends before the next is created, then none ends. What has no record is
+ * counted in a sum. */
 static void tell_room(void *arg)
 {
     enum { HOUSES = 1000 };
@@ -253,7 +255,8 @@ static void tell_room(void *arg)
 
     sum = ucs_stats_create_sum(HOUSE, NULL, "without record");
     MUST(sum != NULL);
-    for (i = 0; i < HOUSES; ++i) { /* no record ends */
+    /* from here on no record ends, so that memory runs out */
+    for (i = 0; i < HOUSES; ++i) {
         house = ucs_stats_create(HOUSE, NULL, "house");
         ucs_stats_add((house != NULL) ? house : sum, VISITS, 1);
     }
@@ -318,7 +321,8 @@ static void tell_outside(void *arg)
     ucs_stats_view_free(view);
     close(fd);
     MUST(ucs_stats_open_process(getpid(), 1, why) < 0);
-    MUST(why[0] == '\0'); /* no other copy exists */
+    /* the process has a single set of counters: there is no second one */
+    MUST(why[0] == '\0');
 }
 
 START_TEST(a_process_is_read_from_outside)
@@ -329,7 +333,7 @@ START_TEST(a_process_is_read_from_outside)
 
     ck_story(tell_outside, NULL);
 
-    /* the process id of a process that has ended */
+    /* tries to read the counters of a process that has ended */
     ck_assert_int_eq(pipe(fds), 0);
     pid = fork();
     if (pid == 0) {
@@ -355,8 +359,8 @@ static int num_fds(void)
     return count;
 }
 
-/* The child counts in its own copy of the memory, also in records that the
- * parent created. */
+/* After fork() the child counts in its own copy of the memory, also in records
+ * that the parent created. */
 static void tell_fork(void *arg)
 {
     ucs_stats_record_t *house, *gone;
@@ -379,7 +383,8 @@ static void tell_fork(void *arg)
         MUST(find(view, "gone") == NULL);
         ucs_stats_view_free(view);
         ucs_stats_add(house, VISITS, 100);
-        /* reuses the memory */
+        /* the new record uses the memory of `gone`, which had ended before the
+         * fork */
         MUST(ucs_stats_create(HOUSE, NULL, "green") == gone);
         view = view_self();
         MUST(find(view, "blue")->values[VISITS] == 100);
@@ -411,8 +416,8 @@ static void *count_on(void *arg)
     return NULL;
 }
 
-/* One thread reads the counters while other threads count, create and release
- * records. */
+/* One thread reads the counters while others count, create records and end
+ * them. */
 static void tell_threads(void *arg)
 {
     ucs_stats_print_params_t json = {.format = UCS_STATS_FORMAT_JSON};
@@ -474,7 +479,8 @@ static void tell_printing(void *arg)
     text = print(view, &params);
     MUST(strstr(text, "\nhouse blue\n    visits ") != NULL);
     MUST(strstr(text, "\n    room kitchen\n        steps ") != NULL);
-    MUST(strstr(text, "120           60\n") != NULL); /* bytes, average */
+    /* 120 bytes, 60 on average */
+    MUST(strstr(text, "120           60\n") != NULL);
     MUST(strstr(text, "ended earlier") == NULL);
     free(text);
 
@@ -522,7 +528,7 @@ static char folder[] = "/tmp/ucs-stats-XXXXXX";
 typedef struct {
     const char *trigger;
     const char *file; /* name within `folder` */
-    int signo;        /* signal to raise; 0: none */
+    int signo;        /* signal that triggers the report; 0: none */
 } report_t;
 
 static int has_file(const char *path, const char *part)
@@ -543,7 +549,7 @@ static void path_of(const char *file, pid_t pid, char *path, size_t max)
     snprintf(path, max, "%s/%s-%d", folder, file, (int)pid);
 }
 
-/* Waits until the report is written, while the process continues to run. */
+/* Waits until a report is written while the process still runs. */
 static void tell_report(void *arg)
 {
     const report_t *report = arg;
@@ -562,7 +568,7 @@ static void tell_report(void *arg)
            !has_file(path, "house blue")) {
         usleep(1000);
     }
-    unlink(path); /* a report is also written at exit */
+    unlink(path); /* another report is written at exit */
     ucs_stats_close();
     exit(0);
 }
@@ -596,7 +602,8 @@ START_TEST(reports_are_written_when_they_are_asked_for)
 {
     ck_assert_ptr_nonnull(mkdtemp(folder));
     ck_report("exit", "at_exit", 0);
-/* it does not support threads in the child of a process with threads */
+/* the thread sanitizer does not support threads in the child of a process with
+ * threads */
 #ifndef WITH_TSAN
     ck_report("timer:5ms", "timer", 0);
     ck_report("signal:USR1", "signal", SIGUSR1);

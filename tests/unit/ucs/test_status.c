@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Status codes: every value has a text, and a pointer can represent each
- * status. */
+/* Status codes: every value has a text, and ucs_status_ptr_t can represent
+ * every status. */
 #include "suite.h"
 
 #include <ucs/type/cpu_set.h>

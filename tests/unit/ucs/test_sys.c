@@ -38,7 +38,8 @@ START_TEST(files_are_read_whole_or_not_at_all)
     ck_assert_int_eq(ucs_read_file("/tmp", 8, &data, NULL),
                      UCS_ERR_EXCEEDS_LIMIT);
     ck_ok(ucs_read_file("/proc/self/stat", 1 << 16, &data, &length));
-    ck_assert_uint_gt(length, 0); /* fstat() reports a size of 0 */
+    /* although fstat() reports a size of 0 for this file */
+    ck_assert_uint_gt(length, 0);
     free(data);
 }
 END_TEST

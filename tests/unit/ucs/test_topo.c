@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Topology: a device is registered once and has a name; the query of a distance
- * fails only for a number that no device has. */
+/* Topology of devices: a device is registered once and has a name. The query of
+ * a distance fails only for a number that no device has. */
 #include "suite.h"
 
 #include <math.h>
@@ -60,7 +60,8 @@ START_TEST(a_device_has_one_number)
     ck_assert_int_eq(ucs_topo_get_distance(dev_a, 200, &distance),
                      UCS_ERR_NO_DEVICE);
     ck_ok(ucs_topo_get_distance_to_cpu(dev_a, &distance));
-    ck_assert_double_eq(distance.latency, 0); /* the distance is unknown */
+    /* an unknown distance counts as 0 */
+    ck_assert_double_eq(distance.latency, 0);
     ucs_topo_get_local_cpus(dev_a, &cpus);
     ck_assert_int_eq(ucs_topo_get_numa_node(dev_a), -1);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A component with a transport that conforms to all rules but the one that
- * `defect` names. */
+/* The component "bad" for tests of the checking layer, which reports plugins
+ * that break rules. Its transport conforms to all rules except the one that
+ * `defect` names: breaks(NAME) is true where the code must break the rule. */
 #include "bad_transport.h"
 #include "findings.h"
 
@@ -16,10 +17,10 @@
      UCT_IFACE_FLAG_AM_ZCOPY | UCT_IFACE_FLAG_PENDING)
 
 static struct {
-    uct_completion_t *comp; /* of the last zero-copy send */
+    uct_completion_t *comp; /* of the last zero-copy send; NULL: none */
     uct_completion_t *flush;
     uct_pending_req_t *pending;
-    uct_tag_context_t *recv; /* the posted receive */
+    uct_tag_context_t *recv; /* of the receive that is posted; NULL: none */
     uct_ep_h ep;
     uct_iface_h iface;
     unsigned queries;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The component "bad" for tests of the checking layer (findings.h). */
+/* The component "bad", for tests of the checking layer. `defect` (findings.h)
+ * selects the rule that its transport breaks. */
 #ifndef TEST_UCT_BAD_TRANSPORT_H
 #define TEST_UCT_BAD_TRANSPORT_H
 
@@ -10,7 +11,8 @@
 
 extern const uct_component_decl_t bad_decl;
 
-/* Returns the component, and clears the state that earlier tests have left. */
+/* Returns the component in *desc_p, and clears the state that earlier tests
+ * have left. */
 ucs_status_t bad_load(void *arg, const uct_component_decl_t *wanted,
                       const ucx_component_t **desc_p);
 

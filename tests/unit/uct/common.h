@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shared by the unit tests of UCT: an open interface of the loopback transport,
- * and a function that runs a suite. This file contains no tests.
+ * Shared by the unit tests of UCT: opens an interface of the built-in transport
+ * `self` with an endpoint to itself ("loopback"), and runs a suite.
  */
 #ifndef TEST_UCT_COMMON_H
 #define TEST_UCT_COMMON_H
@@ -9,7 +9,7 @@
 #include <check.h>
 #include <uct/api/uct.h>
 
-/* Compares two statuses; a failure prints the texts of both. */
+/* Expects a status; a failure prints the texts of both. */
 #define ck_status(_actual, _expected) \
     do { \
         ucs_status_t _ck_a = (ucs_status_t)(_actual); \
@@ -20,7 +20,8 @@
 
 #define ck_ok(_actual) ck_status(_actual, UCS_OK)
 
-/* A worker, and an interface of the loopback transport opened on it. */
+/* A worker with one interface of the transport `self` and an endpoint to that
+ * interface. */
 typedef struct loopback {
     ucs_async_context_t *async;
     uct_worker_h worker;
@@ -28,7 +29,7 @@ typedef struct loopback {
     uct_md_h md;
     uct_iface_h iface;
     uct_ep_h ep;
-    ucs_status_t failure; /* as the error handler received it */
+    ucs_status_t failure; /* Status of the last call of the error handler */
     unsigned num_failures;
 } loopback_t;
 
@@ -36,18 +37,19 @@ typedef struct loopback_params {
     size_t rx_headroom;
     size_t am_alignment;
     size_t am_align_offset;
-    const char *queue_len; /* NULL: the default */
+    const char *queue_len; /* Value of UCX_SELF_QUEUE_LEN; NULL: the default */
 } loopback_params_t;
 
 void loopback_open(loopback_t *lo, const loopback_params_t *params);
 void loopback_close(loopback_t *lo);
 
-/* Opens one more interface on the same domain and worker. */
+/* Opens one more interface on the same memory domain and worker. */
 uct_iface_h loopback_iface_open(loopback_t *lo,
                                 const loopback_params_t *params);
 ucs_status_t loopback_ep_create(uct_iface_h iface, uct_ep_h *ep_p);
 
-/* Progresses until a round returns no events; returns the number of events. */
+/* Progresses the worker until a round returns 0; returns the sum of all
+ * rounds. */
 unsigned loopback_progress(loopback_t *lo);
 
 /* Runs the suite; returns the exit status for main(). */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The fake plugin. Its component "fake" has three transports: "fk", whose
- * tables are shorter than the core's, as those of an older plugin are;
- * "longfk", whose tables are longer, as those of a newer plugin are; and
- * "badfk", which lacks a required slot.
+ * The plugin "fake" for tests. Its component has three transports: "fk" has
+ * shorter tables of operations than the core, as an older plugin has; "longfk"
+ * has longer ones, as a newer plugin has; "badfk" lacks an operation that is
+ * required.
  */
 #include "fake.h"
 
@@ -51,7 +51,8 @@ static const ucx_config_table_t tl_config = {
     .num_fields   = ucs_static_array_size(tl_fields),
 };
 
-/* Fields in the format of an older plugin, which have no range. */
+/* Descriptions of variables in the format of an older plugin, which lack the
+ * last member (the range of values). */
 #ifdef FAKE_LINKED_IN
 typedef struct old_field {
     const char *name;
@@ -150,7 +151,7 @@ static ucs_status_t mem_free(uct_md_h md, uct_mem_h memh)
     return UCS_OK;
 }
 
-/* Addresses below this one count as device memory. */
+/* mem_query() reports addresses below this one as device memory. */
 #define DEVICE_END 0x100000
 
 static ucs_status_t mem_query(uct_md_h md, const void *address, size_t length,
@@ -168,7 +169,8 @@ static ucs_status_t mem_query(uct_md_h md, const void *address, size_t length,
 }
 
 static const ucx_md_ops_t md_ops = {
-    .size      = offsetof(ucx_md_ops_t, mkey_pack), /* without mkey_pack */
+    /* the table ends before mkey_pack */
+    .size      = offsetof(ucx_md_ops_t, mkey_pack),
     .close     = md_close,
     .query     = md_query,
     .mem_alloc = mem_alloc,
@@ -255,7 +257,8 @@ static ucs_status_t iface_mem_alloc(uct_iface_h iface, size_t length,
 {
     mem->address = malloc(length);
     mem->length  = length;
-    mem->method  = UCT_ALLOC_METHOD_LAST; /* no other code could free it */
+    /* so that only iface_mem_free() can free the memory */
+    mem->method  = UCT_ALLOC_METHOD_LAST;
     return UCS_OK;
 }
 
@@ -265,7 +268,8 @@ static void iface_mem_free(uct_iface_h iface, const uct_allocated_memory_t *mem)
     free(mem->address);
 }
 
-/* The data is copied, and the send completes later. */
+/* Sends nothing; returns the status of a send whose data was copied and which
+ * completes later. */
 static ucs_status_t am_short(uct_ep_h ep, uint8_t id, uint64_t header,
                              const void *payload, unsigned length)
 {
@@ -302,7 +306,7 @@ static const ucx_ep_ops_t short_ep_ops = {
     .connect_to_ep = connect_to_ep,
 };
 
-/* Tables of a newer ABI: two more slots than in these headers. */
+/* A table of a newer ABI: two more slots than these headers define. */
 static const struct {
     ucx_iface_ops_t known;
     void *unknown[2];
@@ -414,7 +418,8 @@ static const ucx_cm_ops_t cm_ops = {
     .size  = sizeof(cm_ops),
     .open  = cm_open,
     .close = cm_close,
-#ifndef FAKE_LINKED_IN /* a loader rejects a table without it */
+/* a table that a loader rejects, because a required slot is missing */
+#ifndef FAKE_LINKED_IN
     .query = cm_query,
 #endif
     .ep_create = cm_ep_create,

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A plugin for tests: tables that are shorter or longer than the core's,
- * variables of every type, domains that allocate memory. It is linked into
- * tests, and also built as a module with a manifest.
+ * The plugin "fake" for tests: tables that are shorter or longer than the
+ * core's, variables of every type, and memory domains that allocate memory. The
+ * code is linked into test programs, and is also built as a module with a
+ * manifest.
  */
 #ifndef TEST_UCT_FAKE_H
 #define TEST_UCT_FAKE_H
 
 #include <ucx/plugin.h>
 
-/* Options of transport "fk", with the values that the core has set. */
+/* Options of the transport "fk", whose values the core sets. */
 typedef struct fake_options {
     int number;
     unsigned count;
@@ -28,7 +29,8 @@ typedef struct fake_options {
     ucs_config_allow_list_t allow;
 } fake_options_t;
 
-/* What the fake plugin has recorded of its calls. */
+/* Record of the calls of the plugin: their numbers, and arguments of the last
+ * call. */
 typedef struct fake_log {
     unsigned opened_ifaces;
     unsigned closed_ifaces;
@@ -37,10 +39,10 @@ typedef struct fake_log {
     unsigned allocated;
     unsigned freed;
     unsigned iface_freed;
-    int number; /* from the options of iface_open */
+    int number; /* option NUMBER of the last iface_open */
     char text[32];
     char dev_name[32];
-    char md_text[32]; /* UCX_FAKE_MD_TEXT, at md_open */
+    char md_text[32]; /* option UCX_FAKE_MD_TEXT of the last md_open */
     size_t connect_ep_addr_length;
     const ucx_host_t *host;
 } fake_log_t;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Findings of the checking layer, from its log messages. */
+/* Collects the findings of the checking layer, which are log messages. */
 #include "findings.h"
 
 #include <stdio.h>
@@ -28,13 +28,14 @@ static int on_log(void *arg, const char *file, unsigned line,
                 sizeof(findings) - strlen(findings) - 2);
         strcat(findings, "\n");
     }
-    return found != NULL; /* the message is not logged as well */
+    return found != NULL; /* nonzero: the message is not logged */
 }
 
 void watch_findings(void)
 {
     setenv("UCX_PLUGIN_CHECK", "y", 1);
-    uct_checks_set(&ucx_check_layer); /* the layer is linked with the test */
+    /* the checking layer is linked into the test instead of loaded */
+    uct_checks_set(&ucx_check_layer);
     ucs_log_hook_set(on_log, NULL);
 }
 

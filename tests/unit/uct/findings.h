@@ -1,28 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests of the checking layer: the rule that a transport breaks, and what the
- * layer reports. */
+/* For tests of the checking layer (UCX_PLUGIN_CHECK), which reports plugins
+ * that break rules: the defect that the test's plugin has, and what the layer
+ * has reported. */
 #ifndef TEST_UCT_FINDINGS_H
 #define TEST_UCT_FINDINGS_H
 
 #include "common.h"
 
-/* A defect of the transport, the rule that it breaks, and a part of the text
- * that the layer reports. */
+/* A defect of the plugin, the number of the rule that it breaks, and a part of
+ * the text that the layer must report. */
 typedef struct planted {
     const char *defect;
     int rule;
     const char *text;
 } planted_t;
 
-extern const char *defect;  /* Defect of the test's plugin; "": none */
-extern char findings[4096]; /* One line each */
+extern const char *defect; /* The defect that the plugin has now; "": none */
+/* What the layer has reported, one finding a line */
+extern char findings[4096];
 
 int breaks(const char *name);
 
-/* Enables the layer, and collects its findings. */
+/* Enables the checking layer, and collects its findings in `findings`. */
 void watch_findings(void);
 
-/* Fails unless `findings` contains the planted defect. */
+/* Fails the test unless `findings` contains the planted defect. */
 void expect_finding(const planted_t *planted);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * checking layer: each rule that a transport breaks is reported with its
- * number, and a transport that breaks no rule is not reported.
+ * The checking layer reports each rule of the plugin ABI that a transport
+ * breaks, with the number of the rule. It reports nothing about a transport
+ * that breaks no rule.
  */
 #include "bad_transport.h"
 #include "findings.h"
@@ -10,8 +11,7 @@
 
 #include "uct/check/internal.h"
 
-/* --- A program that uses the transport
- * ------------------------------------------ */
+/* --- A program that uses the transport */
 
 static unsigned num_completed, num_called, num_received;
 static int receives_often;
@@ -99,7 +99,7 @@ static void on_received(uct_tag_context_t *self, uct_tag_t stag, uint64_t imm,
     ++num_received;
 }
 
-/* One receive that completes, and one that is cancelled. */
+/* Posts one receive that completes and one that is cancelled. */
 static void receive_tagged(uct_iface_h iface)
 {
     uct_tag_context_t first = {
@@ -119,7 +119,8 @@ static void receive_tagged(uct_iface_h iface)
     uct_worker_progress(iface->worker);
 }
 
-/* The layer's memory does not grow with the number of receives. */
+/* The layer remembers a limited number of receives that have ended: its memory
+ * does not grow with the number of receives. */
 static void receive_often(uct_iface_h iface)
 {
     uct_check_iface_t *check = uct_check_iface_of(iface);

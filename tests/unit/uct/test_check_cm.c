@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * checking layer: rules that a connection manager breaks are reported, and a
- * manager that breaks no rule is not reported. The manager of this file breaks
- * the rule that `defect` names.
+ * The checking layer reports rules of the plugin ABI that a connection manager
+ * breaks, and nothing about a manager that breaks no rule. The manager in this
+ * file breaks the rule that `defect` names.
  */
 #include "findings.h"
 
@@ -19,7 +19,7 @@
 static struct {
     uct_worker_h worker;
     uct_ep_h ep;
-    uct_ep_params_t params; /* of cm_ep_create() */
+    uct_ep_params_t params; /* Parameters of cm_ep_create() */
     uct_listener_h listener;
     uct_listener_params_t listening;
 } state;
@@ -172,11 +172,10 @@ static ucs_status_t load(void *arg, const uct_component_decl_t *wanted,
     return UCS_OK;
 }
 
-/* --- A program that uses the manager
- * -------------------------------------------- */
+/* --- A program that uses the manager */
 
 static unsigned num_resolved, num_answered, num_left, num_requests;
-static int user; /* its address is the callbacks' argument */
+static int user; /* its address is the argument of all callbacks */
 
 static ucs_status_t on_resolved(void *arg, const uct_cm_ep_resolve_args_t *args)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * checking layer, slots: broken rules of the slots that test_check.c does not
- * use are reported as well.
+ * The checking layer, slots (operations of a plugin) that test_check.c does not
+ * use: rules that they break are reported as well.
  */
 #include "findings.h"
 
@@ -124,7 +124,7 @@ static ucs_status_t tag_rndv_request(uct_ep_h ep, uct_tag_t tag,
     return breaks("request goes on") ? UCS_INPROGRESS : UCS_OK;
 }
 
-/* Reports the end of a rendezvous once, or as `defect` says. */
+/* Reports the end of a rendezvous once, or twice if `defect` says so. */
 static unsigned iface_progress(uct_iface_h iface)
 {
     if (rendezvous != NULL) {
@@ -152,7 +152,7 @@ static ucs_status_t query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
     return UCS_OK;
 }
 
-/* The address of an endpoint has no bytes. */
+/* Writes nothing: the address of an endpoint has no bytes. */
 static ucs_status_t ep_get_address(uct_ep_h ep, uct_ep_addr_t *addr)
 {
     return UCS_OK;
@@ -324,8 +324,7 @@ static ucs_status_t load(void *arg, const uct_component_decl_t *wanted,
     return UCS_OK;
 }
 
-/* --- A program that uses the transport
- * ------------------------------------------ */
+/* --- A program that uses the transport */
 
 static unsigned num_completed;
 
@@ -375,7 +374,7 @@ static void use_iface(uct_iface_h iface)
     ck_ok(iface->ops->mem_alloc(iface, 8, 0, "m", &mem));
 }
 
-/* One rendezvous that ends, and one that is cancelled. */
+/* Starts one rendezvous that ends and one that is cancelled. */
 static void use_ep(uct_ep_h ep)
 {
     uct_completion_t first  = {.func = on_completed, .count = 1};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * checking layer, tables: the layer replaces every slot except those for which
- * it has no rule to check.
+ * The checking layer replaces every slot of a plugin's tables (an operation,
+ * that is, a function pointer) by a checking function, except those for which
+ * there is no rule to check.
  */
 #include "common.h"
 
@@ -17,7 +18,8 @@ static void unchecked(void)
 {
 }
 
-/* Sets all slots of a table. */
+/* Sets all slots of a table to unchecked(), which stands for the plugin's
+ * function. */
 static void fill(void *table, size_t size)
 {
     const slot_t slot = unchecked;
@@ -29,8 +31,8 @@ static void fill(void *table, size_t size)
     }
 }
 
-/* Compares the slots that were not replaced with a list of offsets, which ends
- * with 0. */
+/* Expects that the slots which were not replaced are those at the offsets in
+ * `expected`, a list that ends with 0. */
 static void expect_unchecked(const char *name, const void *table, size_t size,
                              const size_t *expected)
 {
@@ -52,7 +54,7 @@ static void expect_unchecked(const char *name, const void *table, size_t size,
 
 START_TEST(every_slot_of_a_transport_is_checked)
 {
-    /* only endpoints of connection managers have these */
+    /* only endpoints of connection managers have these slots */
     static const size_t of_managers[] = {
         offsetof(ucx_ep_ops_t, cm_connect),
         offsetof(ucx_ep_ops_t, cm_conn_notify),
@@ -76,9 +78,10 @@ END_TEST
 START_TEST(every_slot_of_a_domain_is_checked)
 {
     static const size_t nothing_to_check[] = {
-        offsetof(ucx_md_ops_t, close), /* returns nothing */
+        /* returns nothing that could be checked */
+        offsetof(ucx_md_ops_t, close),
         offsetof(ucx_md_ops_t,
-                 is_sockaddr_accessible), /* any answer is valid */
+                 is_sockaddr_accessible), /* any result is valid */
         0,
     };
     ucx_md_ops_t of_md, *own;
@@ -93,12 +96,14 @@ END_TEST
 START_TEST(every_slot_of_a_manager_is_checked)
 {
     static const size_t elsewhere[] = {
-        offsetof(ucx_cm_ops_t, open),   /* uct_check_opened() */
-        offsetof(ucx_cm_ops_t, close),  /* checked by uct_check_opened() */
-        offsetof(ucx_cm_ops_t, ep_ops), /* not a slot */
+        /* uct_check_opened() checks it instead */
+        offsetof(ucx_cm_ops_t, open),
+        /* uct_check_opened() checks it instead */
+        offsetof(ucx_cm_ops_t, close),
+        offsetof(ucx_cm_ops_t, ep_ops), /* a pointer to a table, no slot */
         0,
     };
-    /* the slots that <ucx/cm.h> lists for endpoints of a connection manager */
+    /* the slots that <ucx/cm.h> lists for endpoints of connection managers */
     static const size_t used[] = {
         offsetof(ucx_ep_ops_t, flush),
         offsetof(ucx_ep_ops_t, destroy),

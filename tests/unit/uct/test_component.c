@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * components: a list of components loads no plugin's code; the data of the
- * manifest is available before, and the code is loaded when a domain is opened.
- * UCX_PLUGIN_PATH contains only the fake plugin of this folder.
+ * Listing components loads no plugin's code, as the data comes from manifests;
+ * the code is loaded when a memory domain is opened. UCX_PLUGIN_PATH contains
+ * only the plugin "fake" of this folder.
  */
 #include "common.h"
 

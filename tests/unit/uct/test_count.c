@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * count: <ucx/count.h>. An operation that consists of several parts completes
- * once, with the first error, whether its parts complete before or after
+ * <ucx/count.h>: an operation that consists of several parts completes once,
+ * with the first error, whether its parts complete before or after
  * ucx_count_close().
  */
 #include "common.h"
@@ -61,7 +61,7 @@ START_TEST(parts_that_end_at_once_call_nothing)
 
     ucx_count_add(count);
     ucx_count_result(count, UCS_OK);
-    /* completes before it returns */
+    /* this part completes before its start returns */
     ucx_complete(ucx_count_add(count), UCS_OK);
     ucx_count_result(count, UCS_INPROGRESS);
     ck_ok(ucx_count_close(count));
@@ -88,8 +88,8 @@ START_TEST(the_last_part_calls_with_the_first_error)
 }
 END_TEST
 
-/* A part fails when it is started: the user gets the error as the return value
- * of the call, and no completion. */
+/* A part cannot be started: the call returns the error, and the user's
+ * completion is not called. */
 START_TEST(an_error_of_a_start_is_the_result_of_the_call)
 {
     user_t user        = make_user(1);
@@ -107,7 +107,8 @@ START_TEST(an_error_of_a_start_is_the_result_of_the_call)
 }
 END_TEST
 
-/* The interface is closed before a part has ended. */
+/* The interface is closed before a part has ended: the user's completion is not
+ * called. */
 START_TEST(a_dropped_part_calls_nothing)
 {
     user_t user        = make_user(1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * plugin tables: tables that are shorter or longer than the core's work,
- * missing slots return UCS_ERR_UNSUPPORTED or have a default, and variables of
- * every type reach the plugin.
+ * Tables of a plugin (fake.h): tables that are shorter or longer than the
+ * core's work, missing operations return UCS_ERR_UNSUPPORTED or have a default,
+ * and variables of every type reach the plugin.
  */
 #include "common.h"
 
@@ -99,9 +99,9 @@ START_TEST(short_tables_are_completed)
     ck_assert_uint_eq(iface->ops->size, sizeof(ucx_iface_ops_t));
     ck_assert_uint_eq(iface->ep_ops->size, sizeof(ucx_ep_ops_t));
 
-    /* a slot of the plugin */
+    /* an operation that the plugin has */
     ck_status(uct_iface_flush(iface, 0, NULL), UCS_INPROGRESS);
-    /* slots beyond the size of the table, or NULL */
+    /* operations beyond the end of the plugin's table, or NULL in it */
     ck_status(uct_iface_fence(iface, 0), UCS_ERR_UNSUPPORTED);
     ck_status(uct_iface_event_fd_get(iface, &fd), UCS_ERR_UNSUPPORTED);
     ck_status(uct_iface_event_arm(iface, 0), UCS_ERR_UNSUPPORTED);
@@ -111,7 +111,9 @@ START_TEST(short_tables_are_completed)
     ck_assert_uint_eq(uct_iface_progress(iface), 0);
 
     ep = new_ep(iface);
-    ck_ok(uct_ep_am_short(ep, 0, 0, NULL, 0)); /* returns OK for INPROGRESS */
+    /* uct_ep_am_short() returns UCS_OK where the plugin returns
+     * UCS_INPROGRESS */
+    ck_ok(uct_ep_am_short(ep, 0, 0, NULL, 0));
     ck_status(ep->ops->am_short(ep, 0, 0, NULL, 0), UCS_INPROGRESS);
     ck_status(uct_ep_am_short(ep, 0, 0, addr, 57), UCS_ERR_INVALID_PARAM);
     ck_status(uct_ep_put_short(ep, addr, 8, 0, 0), UCS_ERR_UNSUPPORTED);
@@ -283,7 +285,7 @@ START_TEST(memory_types_are_told_by_domains)
     ck_assert_int_eq(info.type, UCS_MEMORY_TYPE_CUDA);
     ck_assert_int_eq(info.sys_dev, 3);
     ck_assert_ptr_eq(info.base, (void *)0x1000);
-    /* the call for programs returns the same */
+    /* the function for programs (UCS API) returns the same */
     ck_ok(ucs_memtype_cache_lookup((void *)0x2000, 16, &told));
     ck_assert_int_eq(told.type, UCS_MEMORY_TYPE_CUDA);
     ck_assert_ptr_eq(told.base_address, (void *)0x1000);
@@ -332,7 +334,8 @@ START_TEST(connection_manager_is_completed)
     ck_status(uct_ep_connect(ep, &connecting), UCS_ERR_UNSUPPORTED);
     ck_status(uct_cm_client_ep_conn_notify(ep), UCS_ERR_UNSUPPORTED);
     ck_status(uct_ep_disconnect(ep, 0), UCS_ERR_UNSUPPORTED);
-    /* a connection manager's endpoint has no interface and sends no messages */
+    /* an endpoint of a connection manager has no interface and sends no
+     * messages */
     ck_status(uct_ep_am_short(ep, 0, 0, NULL, 0), UCS_ERR_UNSUPPORTED);
     ck_status(uct_ep_connect_to_ep(ep, NULL, NULL), UCS_ERR_UNSUPPORTED);
     uct_ep_destroy(ep);
@@ -380,7 +383,8 @@ START_TEST(defaults_of_every_type_are_parsed)
 }
 END_TEST
 
-/* Variables of a transport have a second prefix, the name of the transport. */
+/* A variable of a transport exists with two prefixes: that of the component,
+ * which has priority, and the name of the transport. */
 START_TEST(variables_have_the_prefix_of_the_transport_too)
 {
     uct_iface_config_t *config;
@@ -424,7 +428,7 @@ START_TEST(values_are_got_and_changed)
     ck_ok(uct_config_get(config, "TEXT", text, sizeof(text)));
     ck_assert_str_eq(text, "oth");
 
-    /* suppresses the errors about bad values */
+    /* suppresses the errors about invalid values */
     ucs_log_level_set(UCS_LOG_LEVEL_FATAL);
     for (i = 0; i < ucs_static_array_size(bad); ++i) {
         ck_assert_msg(uct_config_modify(config, bad[i][0], bad[i][1]) ==
@@ -472,7 +476,8 @@ START_TEST(environment_and_prefix_count)
 }
 END_TEST
 
-/* An existing configuration file is read; the environment has priority. */
+/* Variables are read from a configuration file; the environment has
+ * priority. */
 START_TEST(configuration_is_read_from_a_file)
 {
     char path[] = "/tmp/ucx-test-XXXXXX";
@@ -565,7 +570,7 @@ int main(void)
     Suite *suite = suite_create("plugin tables");
     TCase *tc    = tcase_create("all");
 
-    /* suppresses warnings about "badfk" */
+    /* suppresses the warnings about the transport "badfk" */
     ucs_log_level_set(UCS_LOG_LEVEL_ERROR);
     tcase_add_checked_fixture(tc, setup, teardown);
     tcase_add_test(tc, short_tables_are_completed);

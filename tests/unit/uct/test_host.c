@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* host services and workers: each function of the host's table, as plugins use
- * it, has its documented effect. */
+/* Workers, and the services that the core offers to plugins (ucx_host_t): each
+ * function of this table has its documented effect. */
 #include "common.h"
 
 #include <limits.h>
@@ -40,7 +40,8 @@ static void teardown(void)
 typedef struct chunks {
     unsigned allocated, freed, inited;
     size_t enlarge;
-    unsigned fail_after; /* 0: never */
+    /* Number of chunks after which chunk_alloc() fails; 0: it never fails */
+    unsigned fail_after;
 } chunks_t;
 
 static ucs_status_t chunk_alloc(void *arg, size_t *size, void **chunk_p)
@@ -90,7 +91,8 @@ START_TEST(pool_elements_are_aligned_and_apart)
         ck_assert_uint_eq(((uintptr_t)elems[i] + 40) % 256, 0);
         memset(elems[i], (int)i, 100);
     }
-    ck_assert_ptr_null(ucx_mpool_get(&uct_host, mpool)); /* limit reached */
+    /* the limit of elements is reached */
+    ck_assert_ptr_null(ucx_mpool_get(&uct_host, mpool));
     for (i = 0; i < 10; ++i) {
         ck_assert_int_eq(((char *)elems[i])[99], (char)i);
         ucx_mpool_put(mpool, elems[i]);
@@ -101,8 +103,8 @@ START_TEST(pool_elements_are_aligned_and_apart)
 }
 END_TEST
 
-/* By default there are no counters; tests/plugins/udp/counters.py tests
- * counters. */
+/* Contexts do not count by default: counters are rejected.
+ * tests/plugins/udp/counters.py tests counters. */
 START_TEST(counters_are_rejected_with_a_status)
 {
     static const char *const names[] = {
@@ -139,7 +141,7 @@ START_TEST(counters_are_rejected_with_a_status)
 }
 END_TEST
 
-/* A user's am_align_offset may be odd. */
+/* am_align_offset, which a user sets, may be odd. */
 START_TEST(pool_aligns_an_odd_offset)
 {
     const ucx_mpool_params_t params = {
@@ -203,7 +205,8 @@ START_TEST(pool_takes_chunks_of_the_plugins)
         ++count;
     }
     ck_assert_uint_eq(chunks.allocated, 2);
-    ck_assert_uint_ge(count, 32); /* the enlarged chunks were used */
+    /* the additional bytes of the enlarged chunks were used */
+    ck_assert_uint_ge(count, 32);
     ck_assert_uint_eq(chunks.inited, count);
     while ((elem = list) != NULL) {
         list = *(void **)elem;
@@ -376,7 +379,8 @@ START_TEST(oneshots_run_once_and_wake)
     uct_worker_set_wake(worker, NULL, NULL);
     ck_ok(uct_host.progress_oneshot(worker, on_oneshot, &b));
     ck_assert_uint_eq(woken, 3);
-    /* the callback was not called: the worker frees it */
+    /* the callback was not called: the worker frees its memory when it is
+     * destroyed */
 }
 END_TEST
 
@@ -465,7 +469,8 @@ static void raise_event(int fd)
     ck_assert_int_eq(write(fd, &one, sizeof(one)), sizeof(one));
 }
 
-/* Without a time limit: the suite has one. */
+/* Waits until *count has reached `value`. There is no time limit here: that of
+ * the suite applies. */
 static void wait_for(atomic_uint *count, unsigned value)
 {
     while (*count < value) {
@@ -495,7 +500,8 @@ START_TEST(fd_handler_runs_until_removed)
     wait_for(&event.count, 2);
 
     uct_host.async_remove(event.id);
-    uct_host.async_remove(event.id); /* no effect */
+    /* the handler was removed already: no effect */
+    uct_host.async_remove(event.id);
     uct_host.async_remove(0);
     raise_event(fd);
     ck_status(uct_host.async_modify_fd(event.id, UCS_EVENT_SET_EVREAD),
@@ -515,8 +521,8 @@ START_TEST(fd_handler_may_remove_itself)
     raise_event(fd);
     wait_for(&event.count, 1);
     ucs_async_poll(async);
-    /* after the removal is complete, a handler can be added for the descriptor
-     * again */
+    /* The removal completes later. After that, a handler can be added for the
+     * descriptor again; until then this fails. */
     ucs_log_level_set(UCS_LOG_LEVEL_FATAL);
     while (uct_host.async_add_fd(worker, fd, UCS_EVENT_SET_EVREAD, on_fd,
                                  &event, &event.id) != UCS_OK) {
@@ -611,7 +617,7 @@ START_TEST(start_times_tell_processes_apart)
     kill(pid, SIGKILL);
     ck_assert_int_eq(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
     ck_assert_uint_eq(ucx_process_start_time((uint32_t)pid, &known), 0);
-    /* the process is a zombie: its state is known */
+    /* the process has ended but was not reaped: it counts as ended */
     ck_assert_int_eq(known, 1);
     ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
     ck_assert_uint_eq(ucx_process_start_time((uint32_t)pid, &known), 0);

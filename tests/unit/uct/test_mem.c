@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mem: each allocation method either returns usable memory or is skipped; and
- * memory types. */
+/* Each method of allocation returns usable memory or is skipped. Also the list
+ * of memory types by address. */
 #include "common.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static ucs_status_t alloc_by(uct_alloc_method_t method, size_t length,
     return uct_mem_alloc(length, &method, 1, params, mem);
 }
 
-/* Writes every byte, and reads the first and the last one. */
+/* Writes every byte, and reads the last one. */
 static void use(const uct_allocated_memory_t *mem, size_t at_least)
 {
     ck_assert_uint_ge(mem->length, at_least);
@@ -68,7 +68,7 @@ START_TEST(huge_pages_come_or_the_next_method)
     use(&mem, 5 << 20);
     ck_ok(uct_mem_free(&mem));
 
-    /* too small for a transparent huge page */
+    /* too small for a transparent huge page: the next method is used */
     ck_ok(uct_mem_alloc(100, methods + 1, 2, &params, &mem));
     ck_assert_int_eq(mem.method, UCT_ALLOC_METHOD_MMAP);
     ck_ok(uct_mem_free(&mem));
@@ -88,7 +88,7 @@ START_TEST(transparent_huge_pages_are_whole)
         ck_assert_uint_eq((uintptr_t)mem.address % (1 << 20), 0);
         ck_ok(uct_mem_free(&mem));
     } else {
-        ck_status(status, UCS_ERR_NO_MEMORY); /* no huge pages */
+        ck_status(status, UCS_ERR_NO_MEMORY); /* this host has no huge pages */
     }
 }
 END_TEST
@@ -108,7 +108,7 @@ START_TEST(fixed_address_is_kept_or_fails)
     ck_assert_ptr_ne(place, MAP_FAILED);
     params.address = place;
     ck_status(alloc_by(UCT_ALLOC_METHOD_MMAP, length, &params, &mem),
-              UCS_ERR_NO_MEMORY); /* in use */
+              UCS_ERR_NO_MEMORY); /* the range is in use */
     munmap(place, length);
 
     ck_ok(alloc_by(UCT_ALLOC_METHOD_MMAP, length, &params, &mem));
@@ -116,7 +116,8 @@ START_TEST(fixed_address_is_kept_or_fails)
     use(&mem, length);
     ck_status(alloc_by(UCT_ALLOC_METHOD_MMAP, length, &params, &second),
               UCS_ERR_NO_MEMORY);
-    ck_assert_int_eq(*(char *)mem.address, 0x5a); /* unchanged */
+    /* a failed allocation did not change the memory */
+    ck_assert_int_eq(*(char *)mem.address, 0x5a);
     ck_status(alloc_by(UCT_ALLOC_METHOD_HEAP, length, &params, &second),
               UCS_ERR_NO_MEMORY);
     ck_ok(uct_mem_free(&mem));
@@ -134,7 +135,8 @@ START_TEST(address_without_fixed_is_a_hint)
 {
     uct_mem_alloc_params_t params = {
         .field_mask = UCT_MEM_ALLOC_PARAM_FIELD_ADDRESS,
-        .address    = (void *)(uintptr_t)host_params, /* in use */
+        /* a range that is in use */
+        .address    = (void *)(uintptr_t)host_params,
     };
     uct_allocated_memory_t mem;
 
@@ -227,8 +229,8 @@ START_TEST(impossible_sizes_fail_cleanly)
 
     ck_status(uct_mem_alloc(SIZE_MAX, methods, 4, &params, &mem),
               UCS_ERR_NO_MEMORY);
-    /* without the method that uses malloc(): sanitizers end the program for
-     * such sizes */
+    /* Skips the method that uses malloc(), because sanitizers end the program
+     * when it is called with such a size. */
     ck_status(uct_mem_alloc(PTRDIFF_MAX, methods + 2, 2, &params, &mem),
               UCS_ERR_NO_MEMORY);
 }
@@ -258,7 +260,7 @@ START_TEST(announced_ranges_are_cut_and_replaced)
     expect_type(base + 0x3000, UCS_MEMORY_TYPE_HOST);
     expect_type(base + 0x5000, UCS_MEMORY_TYPE_ROCM);
 
-    /* the removal of a range in the middle leaves two ranges */
+    /* removing a range from the middle of another one leaves two ranges */
     uct_memtype_remove((void *)(base + 0x1000), 0x1000);
     expect_type(base + 0xfff, UCS_MEMORY_TYPE_CUDA);
     expect_type(base + 0x1000, UCS_MEMORY_TYPE_HOST);
@@ -268,7 +270,7 @@ START_TEST(announced_ranges_are_cut_and_replaced)
     ck_assert_uint_eq(info.length, 0x1000);
     ck_assert_int_eq(info.sys_dev, 1);
 
-    /* a new range replaces the overlapping parts of several older ones */
+    /* a new range replaces the parts of older ranges that it overlaps */
     uct_memtype_add((void *)(base + 0x800), 0x5000, UCS_MEMORY_TYPE_ZE_DEVICE,
                     3);
     expect_type(base + 0x7ff, UCS_MEMORY_TYPE_CUDA);
@@ -289,7 +291,8 @@ START_TEST(announced_ranges_are_cut_and_replaced)
 }
 END_TEST
 
-/* mem: programs and plugins report memory types to one list */
+/* The functions for programs and those for plugins use one list of memory
+ * types. */
 START_TEST(types_told_by_programs_count)
 {
     char *const base = (char *)0x7100000000;
@@ -305,13 +308,13 @@ START_TEST(types_told_by_programs_count)
     ucs_memtype_cache_update(base, 0x1000, UCS_MEMORY_TYPE_ROCM, 2, 7);
     expect_type((uintptr_t)base, UCS_MEMORY_TYPE_ROCM);
     expect_type((uintptr_t)base + 0x1000, UCS_MEMORY_TYPE_CUDA);
-    /* a lookup that covers ranges of two types */
+    /* a lookup of memory that covers ranges of two types */
     ck_ok(ucs_memtype_cache_lookup(base, 0x1001, &info));
     ck_assert_int_eq(info.type, UCS_MEMORY_TYPE_UNKNOWN);
     ck_assert_int_eq(info.flags, 7);
 
-    /* a range that was set to UNKNOWN stays so for the lookup, because the
-     * library cannot detect a change of it */
+    /* A program has set this range to UNKNOWN. Lookups return that, because the
+     * library cannot detect when the memory changes. */
     ucs_memtype_cache_update(base, 0x1000, UCS_MEMORY_TYPE_UNKNOWN, 0, 0);
     expect_type((uintptr_t)base, UCS_MEMORY_TYPE_HOST);
     ck_ok(ucs_memtype_cache_lookup(base, 1, &info));

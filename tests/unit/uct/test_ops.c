@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * calls and slots: operations that no transport of this test program implements
- * (tag matching by the device, deprecated socket address interfaces) call the
- * transport's slot with their arguments, and return an error if the slot is
- * missing.
+ * Operations that no built-in transport implements (tag matching by the device,
+ * deprecated interfaces by socket address): the API calls the transport's
+ * function with its arguments, and returns an error if the transport has none.
  */
 #include "common.h"
 
@@ -14,7 +13,7 @@
 #include "uct/base/component_list.h"
 #include "uct/base/md.h"
 
-/* The last slot that was called, and its arguments. */
+/* The transport's function that was called last, and its arguments */
 static struct {
     const char *slot;
     uint64_t tag;
@@ -95,10 +94,11 @@ static ucs_status_t rndv_request(uct_ep_h ep, uct_tag_t tag, const void *header,
     return note("rndv_request", tag, 0, header, header_length, flags);
 }
 
-/* Number of active message sends, and of endpoint checks after them. */
+/* Number of active message sends, and of endpoint checks. A send with
+ * UCT_SEND_FLAG_PEER_CHECK is followed by a check. */
 static struct {
     int sends, checks;
-    ucs_status_t status; /* result of the next sends */
+    ucs_status_t status; /* Status that sends return */
 } am;
 
 static ssize_t am_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb,
@@ -452,8 +452,8 @@ START_TEST(a_send_that_checks_its_peer_does_so_once_behind_it)
                   results[i]);
         ck_assert_int_eq(am.checks, 2);
 
-        /* other operations do not check the peer, nor does a send without the
-         * flag */
+        /* A check follows neither a send that fails because of its arguments
+         * nor a send without the flag. */
         ck_status(uct_ep_am_zcopy(ep, UCT_AM_ID_MAX, NULL, 0, &iov, 1,
                                   UCT_SEND_FLAG_PEER_CHECK, NULL),
                   UCS_ERR_INVALID_PARAM);

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pending: <ucx/pending.h>, requests leave the queue in the order in which they
- * were added, unless they fail; callbacks may add to the queue.
+ * <ucx/pending.h>: requests leave the pending queue in the order in which they
+ * were added. A request whose callback fails stays first. Callbacks may add
+ * requests.
  */
 #include "common.h"
 
 #include <ucx/pending.h>
 
 typedef struct waiting {
-    uct_pending_req_t req; /* First member */
+    uct_pending_req_t req; /* must be the first member */
     int name;
-    ucs_status_t status;  /* Returned by the callback */
-    struct waiting *adds; /* Added to the queue by the callback */
+    ucs_status_t status;  /* The callback returns this */
+    struct waiting *adds; /* The callback adds this request; NULL: none */
 } waiting_t;
 
 static ucx_pending_queue_t queue;
@@ -81,7 +82,9 @@ START_TEST(a_request_that_fails_stays_first)
 }
 END_TEST
 
-/* The queue is empty while the callback of its only request runs. */
+/* The queue is empty while the callback of its only request runs. If the
+ * callback adds a request and fails, its own request must stay in front of
+ * it. */
 START_TEST(a_request_that_adds_and_fails_stays_first)
 {
     waiting_t one = named(1), two = named(2);

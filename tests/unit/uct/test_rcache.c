@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rcache: hits, merges, limits and invalidation, also by many threads. */
+/* The registration cache: hits, merging of regions, limits and invalidation,
+ * also by many threads. */
 #include "common.h"
 
 #include <pthread.h>
@@ -16,7 +17,8 @@ typedef struct my_region {
 } my_region_t;
 
 static atomic_uint num_regs, num_deregs;
-static uintptr_t forbidden; /* registrations of this address fail */
+/* registrations that contain this address fail; 0: none */
+static uintptr_t forbidden;
 static ucx_rcache_t *rcache;
 
 static ucs_status_t reg(void *arg, ucx_rcache_region_t *region, unsigned flags)
@@ -69,7 +71,8 @@ static void teardown(void)
     ck_assert_uint_eq(num_regs, num_deregs);
 }
 
-/* Returns the address of a page that no other code uses. */
+/* Returns an address that no other code uses. It is never accessed, because
+ * reg() registers nothing. */
 static void *page(unsigned number)
 {
     return (void *)(0x10000000 + (number * PAGE));
@@ -127,7 +130,8 @@ START_TEST(overlaps_are_merged)
     touch(4, 2);
     touch(8, 2);
     ck_assert_uint_eq(uct_rcache_num_regions(rcache), 3);
-    region = get(1, 4, 1); /* overlaps the first two */
+    /* overlaps the first two regions, and merges with them */
+    region = get(1, 4, 1);
     ck_assert_ptr_eq(region->address, page(0));
     ck_assert_uint_eq(region->length, 6 * PAGE);
     ck_assert_uint_eq(num_deregs, 2);
@@ -166,7 +170,8 @@ START_TEST(more_access_registers_again)
     uct_rcache_put(rcache, get(0, 1, 2));
     ck_assert_uint_eq(num_regs, 2);
     ck_assert_uint_eq(num_deregs, 1);
-    uct_rcache_put(rcache, get(0, 1, 3)); /* has both rights now */
+    /* the region has both access rights by now */
+    uct_rcache_put(rcache, get(0, 1, 3));
     ck_assert_uint_eq(num_regs, 2);
 }
 END_TEST
@@ -180,11 +185,11 @@ START_TEST(longest_idle_goes_first)
     touch(0, 1);
     touch(10, 1);
     touch(20, 1);
-    touch(0, 1); /* used again: page 10 is now the least recently used */
+    touch(0, 1); /* used again: page 10 is now the least recently used one */
     touch(30, 1);
     ck_assert_uint_eq(num_deregs, 1);
     held = get(0, 1, 1);
-    ck_assert_uint_eq(num_regs, 4); /* still a hit */
+    ck_assert_uint_eq(num_regs, 4); /* page 0 is still in the cache */
     uct_rcache_put(rcache, held);
     touch(10, 1);
     ck_assert_uint_eq(num_regs, 5);
@@ -200,7 +205,7 @@ START_TEST(bytes_are_limited_too)
     touch(10, 2);
     touch(20, 1);
     ck_assert_uint_eq(num_deregs, 1);
-    touch(100, 5); /* exceeds the limit: not cached */
+    touch(100, 5); /* longer than the limit: not cached */
     ck_assert_uint_eq(num_deregs, 2);
     ck_assert_uint_eq(uct_rcache_num_regions(rcache), 2);
 }
@@ -216,7 +221,7 @@ START_TEST(what_is_in_use_is_never_evicted)
     b = get(10, 1, 1);
     ck_assert_uint_eq(num_deregs, 0);
     ck_assert_uint_eq(uct_rcache_num_regions(rcache), 1);
-    uct_rcache_put(rcache, b); /* was not cached */
+    uct_rcache_put(rcache, b); /* was not cached, as the only place is in use */
     ck_assert_uint_eq(num_deregs, 1);
     uct_rcache_put(rcache, a);
     ck_assert_uint_eq(num_deregs, 1);
@@ -230,7 +235,8 @@ START_TEST(invalidated_memory_is_not_handed_out_again)
     touch(0, 4);
     held = get(10, 4, 1);
     uct_rcache_invalidate(rcache, (char *)page(3) + 100, 7 * PAGE);
-    ck_assert_uint_eq(num_deregs, 1); /* the idle region */
+    /* the region of pages 0 to 3, which was not in use */
+    ck_assert_uint_eq(num_deregs, 1);
     ck_assert_uint_eq(uct_rcache_num_regions(rcache), 0);
     touch(10, 1);
     ck_assert_uint_eq(num_regs, 3);
@@ -249,7 +255,8 @@ START_TEST(failed_merge_falls_back_to_what_was_asked)
     ucx_rcache_region_t *region;
 
     touch(0, 2);
-    forbidden = (uintptr_t)page(0); /* registration now fails */
+    /* registration of page 0 fails from here on */
+    forbidden = (uintptr_t)page(0);
     region    = get(1, 2, 1);
     ck_assert_ptr_eq(region->address, page(1));
     uct_rcache_put(rcache, region);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * rcache, through the host's table, with memory events: a registration is not
- * returned again after its memory was unmapped. The domain of this test
- * registers nothing and counts the calls.
+ * The registration cache as plugins use it (the host's table of services), with
+ * memory events: a registration is not returned again after its memory was
+ * unmapped. The memory domain of this test registers nothing and counts the
+ * calls.
  */
 #include "common.h"
 
@@ -29,12 +30,13 @@ typedef struct my_region {
     unsigned magic;
 } my_region_t;
 
-/* The emulated memory domain. */
+/* The emulated memory domain: counters, and what its functions do besides. */
 typedef struct domain {
     atomic_uint regs, deregs;
-    void *unmap;     /* Unmapped during the next registration */
-    sem_t *released; /* Posted at each deregistration */
-    size_t allocate; /* Allocated and freed by each reg() and dereg() */
+    void *unmap;     /* Page that reg() unmaps once; NULL: none */
+    sem_t *released; /* Semaphore that dereg() posts; NULL: none */
+    /* Bytes that reg() and dereg() allocate and free; 0: none */
+    size_t allocate;
 } domain_t;
 
 static domain_t domain;
@@ -65,9 +67,9 @@ static ucs_status_t reg(void *arg, ucx_rcache_region_t *region, unsigned flags)
     return UCS_OK;
 }
 
-/* Several threads call this function, also while another thread forks. It must
- * not use ck_assert: libcheck takes a lock, which would stay locked in the
- * child. */
+/* Several threads call this function, even while another thread forks. It must
+ * not use ck_assert(), because libcheck takes a lock, which would stay locked
+ * in the child. */
 static void dereg(void *arg, ucx_rcache_region_t *region)
 {
     domain_t *dom = arg;
@@ -119,7 +121,7 @@ static ucx_rcache_region_t *get(void *address, size_t length)
     return region;
 }
 
-/* Gets and releases a registration, as a transfer does. */
+/* Gets a registration from the cache and releases it, as a transfer does. */
 static void touch(void *address, size_t length)
 {
     uct_host.rcache_put(rcache, get(address, length));
@@ -142,7 +144,7 @@ START_TEST(buffer_that_stays_is_registered_once)
 
     touch(buffer, 8 * PAGE);
     touch(buffer + PAGE, PAGE);
-    free(malloc(1 << 20)); /* unrelated memory */
+    free(malloc(1 << 20)); /* unmaps memory that is not registered */
     touch(buffer, 8 * PAGE);
     ck_assert_uint_eq(domain.regs, 1);
     munmap(buffer, 8 * PAGE);
@@ -155,14 +157,15 @@ START_TEST(buffer_mapped_again_is_registered_anew)
 
     touch(buffer, 8 * PAGE);
     munmap(buffer, 8 * PAGE);
-    ck_assert_uint_eq(domain.deregs, 0); /* not during munmap() */
+    /* deregistration does not happen inside munmap() */
+    ck_assert_uint_eq(domain.deregs, 0);
     map_at(buffer, 8 * PAGE);
     touch(buffer, 8 * PAGE);
     ck_assert_uint_eq(domain.regs, 2);
     ck_assert_uint_eq(domain.deregs, 1);
 
-    /* the registration is invalid if a part is unmapped, or replaced by a new
-     * mapping */
+    /* A registration also becomes invalid if a part of its memory is unmapped,
+     * or replaced by another mapping. */
     munmap(buffer + 3 * PAGE, PAGE);
     map_at(buffer + 3 * PAGE, PAGE);
     touch(buffer, 8 * PAGE);
@@ -181,7 +184,9 @@ START_TEST(freed_block_is_registered_anew)
 
 #ifdef __SANITIZE_THREAD__
     free(block);
-    return; /* its heap calls the system directly */
+    /* the thread sanitizer's heap calls the system directly: there are no
+     * events */
+    return;
 #endif
 
     touch(block, length);
@@ -276,7 +281,8 @@ START_TEST(released_device_memory_is_registered_anew)
 }
 END_TEST
 
-/* A program unmaps much memory, and uses the cache no more. */
+/* A program unmaps much memory and does not use the cache any more: the cache
+ * must deregister the memory on its own. */
 START_TEST(much_unmapped_memory_is_released_without_a_use)
 {
     struct timespec limit;
@@ -394,9 +400,9 @@ END_TEST
 static atomic_int stop;
 static atomic_uint rounds;
 
-/* The heap unmaps memory while it holds its locks, and the domain uses the
- * heap: the test hangs if the cache holds its lock during a call of the
- * domain. */
+/* Thread function. The heap unmaps memory while it holds its locks, and the
+ * domain's functions use the heap: the test hangs if the cache holds its lock
+ * while it calls the domain. */
 static void *allocate_and_transfer(void *arg)
 {
     while (!atomic_load(&stop)) {
@@ -426,7 +432,8 @@ static void run_threads(pthread_t *threads, unsigned count)
 {
     unsigned i;
 
-    mallopt(M_TRIM_THRESHOLD, 4096); /* often returns memory to the system */
+    /* makes the heap return memory to the system often */
+    mallopt(M_TRIM_THRESHOLD, 4096);
     mallopt(M_MMAP_THRESHOLD, 256 * 1024);
     domain.allocate = 5000;
     for (i = 0; i < count; ++i) {
@@ -456,23 +463,25 @@ START_TEST(threads_allocate_and_transfer)
     }
     stop_threads(threads, 4);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    /* heaps of sanitizers keep freed memory */
+    /* the heaps of sanitizers do not return freed memory to the system */
     ck_assert_uint_gt(domain.deregs, 0);
 #endif
 }
 END_TEST
 
-#ifndef __SANITIZE_ADDRESS__ /* the locks of its heap do not survive fork() */
+/* the locks of the address sanitizer's heap do not survive fork() */
+#ifndef __SANITIZE_ADDRESS__
 
-/* Runs in a child of a process whose threads use the cache. */
+/* Runs in a child of a process whose threads use the cache. Returns 0, or the
+ * number of the check that failed. */
 static int use_memory_as_a_child(char *buffer)
 {
     unsigned deregs = domain.deregs;
     ucx_rcache_region_t *region;
     ucx_rcache_t *parents = rcache;
 
-    /* takes the cache's lock, which another thread may have held during the
-     * fork */
+    /* Takes the cache's lock. In the parent, another thread may have held it
+     * during the fork. */
     munmap(buffer, PAGE);
     free(malloc(1 << 20));
     if (uct_host.rcache_get(parents, buffer + PAGE, PAGE, 1, &region) !=
@@ -481,15 +490,15 @@ static int use_memory_as_a_child(char *buffer)
     }
     uct_host.rcache_destroy(parents);
     if (domain.deregs != deregs) {
-        return 2; /* deregistered memory of the parent */
+        return 2; /* the child must not deregister memory of the parent */
     }
 
 #ifdef __SANITIZE_THREAD__
-    /* it does not support threads, such as the service thread, in the child of
-     * a process with threads */
+    /* The thread sanitizer does not support threads, such as the cache's
+     * service thread, in the child of a process with threads. */
     return 0;
 #endif
-    /* a cache that the child has created works */
+    /* the child can create a cache of its own */
     if (create() != UCS_OK) {
         return 3;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* self: active messages of every kind arrive complete and in order, during
- * progress. */
+/* The transport `self`: active messages of every kind arrive complete and in
+ * order, during progress. */
 #include "common.h"
 
 #include <string.h>
@@ -12,18 +12,18 @@
 #define AM_ID  3
 #define HEADER 0x1122334455667788ul
 
-/* The messages that the handler has received, in order. */
+/* The messages that the handler has received, in a ring of 16 */
 typedef struct inbox {
     char data[16][8192];
     size_t length[16];
     unsigned count;
     unsigned flags;
-    int keep; /* keep the descriptors */
+    int keep; /* The handler keeps the descriptors */
     void *kept[16];
     size_t headroom;
-    unsigned depth; /* number of nested handler calls */
+    unsigned depth; /* Number of nested handler calls */
     unsigned max_depth;
-    unsigned echo; /* messages to send from the handler */
+    unsigned echo; /* Number of messages that the handler still sends */
     ucs_status_t echo_status;
     loopback_t *lo;
 } inbox_t;
@@ -104,7 +104,8 @@ START_TEST(short_arrives_with_header)
     memcpy(expected + sizeof(header), "payload", 7);
 
     ck_ok(uct_ep_am_short(lo.ep, AM_ID, header, "payload", 7));
-    ck_assert_uint_eq(inbox.count, 0); /* not during the send */
+    /* the message must not arrive during the send */
+    ck_assert_uint_eq(inbox.count, 0);
     ck_assert_uint_eq(loopback_progress(&lo), 1);
     ck_assert_uint_eq(inbox.count, 1);
     ck_assert_uint_eq(inbox.length[0], 15);
@@ -170,7 +171,8 @@ START_TEST(zcopy_gathers_strided_entries)
     uct_completion_t comp = {.count = 1};
 
     ck_ok(uct_ep_am_zcopy(lo.ep, AM_ID, "head", 4, iov, 2, 0, &comp));
-    memset(source, '?', sizeof(source)); /* UCS_OK: the buffer may be changed */
+    /* UCS_OK: the buffer is free to be changed */
+    memset(source, '?', sizeof(source));
     loopback_progress(&lo);
     ck_assert_int_eq(comp.count, 1);
     ck_assert_uint_eq(inbox.length[0], 14);
@@ -233,7 +235,7 @@ START_TEST(kept_descriptor_outlives_the_callback)
         data = inbox.kept[i];
         ck_assert_uint_eq(*(uint64_t *)data, i);
         ck_assert_mem_eq(data + 8, "0123456789", 10);
-        /* no headroom: the descriptor starts at the data */
+        /* without headroom the descriptor begins at the data */
         uct_iface_release_desc(data);
     }
 }
@@ -287,7 +289,8 @@ START_TEST(data_is_aligned_as_asked)
     uct_iface_release_desc((char *)inbox.kept[1] - 64);
     ck_assert(advertises_alignment());
 
-    /* with this offset the word in front of the headroom would be unaligned */
+    /* with this offset the word in front of the headroom would not be
+     * aligned */
     teardown();
     open_with(&odd);
     ck_assert(!advertises_alignment());
@@ -343,8 +346,8 @@ START_TEST(messages_left_at_close_are_freed)
     ck_ok(uct_ep_am_short(lo.ep, AM_ID, 0, NULL, 0));
     ck_assert_int_eq(uct_ep_am_bcopy(lo.ep, AM_ID, pack_bytes, &length, 0),
                      5000);
-    /* the teardown closes the interface: the pool, or the address sanitizer,
-     * reports elements that were not released */
+    /* The teardown closes the interface. If elements were not released, the
+     * pool or the address sanitizer reports them. */
     ck_assert_uint_eq(inbox.count, 0);
 }
 END_TEST
@@ -391,7 +394,8 @@ START_TEST(tracer_is_asked_only_when_tracing)
     loopback_progress(&lo);
     ck_assert_uint_eq(count, 2);
     ck_assert_uint_eq(lines, 2);
-    /* without a tracer, only the transport's part of the trace is logged */
+    /* without a tracer the log contains only the transport's part of the
+     * line */
     ck_ok(uct_iface_set_am_tracer(lo.iface, NULL, NULL));
     ck_ok(uct_ep_am_short(lo.ep, AM_ID, HEADER, NULL, 0));
     loopback_progress(&lo);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * self: reachable addresses, waiting for events, pending requests, failures,
- * and keys of other processes.
+ * The transport `self`: reachable addresses, waiting for events, pending
+ * requests, failures, and keys of other processes.
  */
 #include "common.h"
 
@@ -109,7 +109,7 @@ START_TEST(event_fd_signals_what_comes_after_arming)
     ck_ok(uct_ep_am_short(lo.ep, AM_ID, 0, NULL, 0));
     ck_assert(is_readable(fd));
 
-    /* an event is outstanding: arming fails */
+    /* arming fails while there is an event */
     ck_status(uct_iface_event_arm(lo.iface, UCT_EVENT_RECV), UCS_ERR_BUSY);
     loopback_progress(&lo);
     ck_ok(uct_iface_event_arm(lo.iface, UCT_EVENT_RECV));
@@ -128,14 +128,14 @@ START_TEST(unarmed_message_makes_arming_busy)
 }
 END_TEST
 
-/* A pending request whose callback sends a message. */
+/* A pending request; its callback sends a message. */
 typedef struct sender {
     uct_pending_req_t req;
     uct_ep_h ep;
     uint64_t number;
     unsigned calls;
     ucs_status_t status;
-    int stop; /* the callback does not send */
+    int stop; /* the callback does not try to send */
 } sender_t;
 
 static ucs_status_t sender_try(uct_pending_req_t *req)
@@ -151,7 +151,8 @@ static ucs_status_t sender_try(uct_pending_req_t *req)
 
 static void count_purged(uct_pending_req_t *req, void *arg)
 {
-    memset(req, 0xab, sizeof(*req)); /* the request belongs to the user again */
+    /* the request belongs to the user again, who may overwrite it */
+    memset(req, 0xab, sizeof(*req));
     ++*(unsigned *)arg;
 }
 
@@ -205,7 +206,8 @@ START_TEST(request_that_cannot_go_keeps_its_place)
     uct_worker_progress(lo.worker);
     ck_assert_uint_eq(first.calls, 1);
     ck_assert_uint_eq(second.calls, 0);
-    /* while one request waits, others are queued after it */
+    /* while a request is in the pending queue, later ones are queued behind
+     * it */
     ck_status(uct_iface_event_arm(lo.iface, UCT_EVENT_RECV), UCS_ERR_BUSY);
 
     first.stop = 0;
@@ -302,7 +304,7 @@ START_TEST(cancelled_endpoint_sends_nothing)
     ck_ok(uct_ep_flush(other, UCT_FLUSH_FLAG_LOCAL, NULL));
     ck_ok(uct_ep_flush(other, UCT_FLUSH_FLAG_CANCEL, NULL));
 
-    /* other endpoints continue, and no failure is reported */
+    /* other endpoints continue to work, and no failure is reported */
     before = received;
     ck_ok(uct_ep_am_short(lo.ep, AM_ID, 0, NULL, 0));
     loopback_progress(&lo);
@@ -343,7 +345,8 @@ START_TEST(foreign_keys_are_refused)
               UCS_ERR_UNREACHABLE);
     packed[3] ^= 1;
 
-    /* a child is another process: the key does not refer to its memory */
+    /* In a child, which is another process, the key does not refer to the
+     * child's memory: unpacking fails. */
     pid = fork();
     if (pid == 0) {
         _exit(uct_rkey_unpack(lo.component, packed, &bundle) !=
@@ -434,7 +437,8 @@ START_TEST(progress_can_be_switched_off_by_halves)
 }
 END_TEST
 
-/* After it is opened, an interface is not progressed until that is enabled. */
+/* A worker does not progress a new interface until uct_iface_progress_enable()
+ * is called. */
 START_TEST(progress_is_off_until_it_is_enabled)
 {
     uct_iface_params_t params = {
@@ -461,7 +465,7 @@ START_TEST(progress_is_off_until_it_is_enabled)
     uct_iface_progress_disable(iface, UCT_PROGRESS_SEND | UCT_PROGRESS_RECV);
     ck_ok(uct_ep_am_short(ep, AM_ID, 0, NULL, 0));
     ck_assert_uint_eq(uct_worker_progress(lo.worker), 0);
-    /* the interface can still be progressed by itself */
+    /* the interface can still be progressed by uct_iface_progress() */
     ck_assert_uint_eq(uct_iface_progress(iface), 1);
     ck_assert_uint_eq(received, 2);
     uct_ep_destroy(ep);
@@ -469,8 +473,8 @@ START_TEST(progress_is_off_until_it_is_enabled)
 }
 END_TEST
 
-/* The tables hold the transport's own functions: checks of plugins cost nothing
- * if they are disabled. */
+/* Without the checking layer, the tables contain the transport's own functions,
+ * so that checks of plugins cost nothing. */
 START_TEST(unchecked_slots_are_those_of_the_transport)
 {
     const uct_tl_t *tl = uct_iface_state(lo.iface)->tl;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* self: put, get and atomics write the expected bytes and return the expected
- * values. */
+/* The transport `self`: put, get and atomics write the expected bytes and
+ * return the expected values. */
 #include "common.h"
 
 #include <string.h>
@@ -112,8 +112,8 @@ typedef struct atomic_case {
     uint64_t before, value, after;
 } atomic_case_t;
 
-/* The operands give a different result for each operation, in both halves of a
- * 64-bit word. */
+/* With these operands each operation has a different result, in both halves of
+ * a 64-bit word. */
 static const atomic_case_t atomic_cases[] = {
     {UCT_ATOMIC_OP_ADD, 0xfffffff0fffffff0, 0x20, 0xfffffff100000010},
     {UCT_ATOMIC_OP_AND, 0xff00ff00f0f0f0f0, 0x0ff00ff03c3c3c3c,
@@ -142,7 +142,7 @@ START_TEST(fetch_tells_the_old_value_and_stores_the_new)
                                 address(), rkey.rkey, NULL));
     ck_assert_uint_eq(old32, (uint32_t)c->before);
     ck_assert_uint_eq(target.word32, (uint32_t)c->after);
-    /* a 32-bit operation does not change the following bytes */
+    /* a 32-bit operation does not change the bytes that follow */
     ck_assert_uint_eq(target.word64 >> 32, c->before >> 32);
 }
 END_TEST
