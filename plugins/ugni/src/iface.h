@@ -210,6 +210,8 @@ typedef struct ugni_iface {
     size_t max_inject;    /* Maximum bytes of an injected message */
     size_t area_size;     /* Bytes of a receive buffer for many messages */
     unsigned num_missing; /* Number of receive buffers that are not posted */
+    int is_recv_told;     /* An error of the provider when one was posted is
+                       * reported already */
     ucx_recv_desc_owner_t recv_owner;
     struct ugni_tags *tags; /* NULL: no tag matching */
 } ugni_iface_t;

@@ -112,19 +112,39 @@ static int post(ugni_iface_t *iface, ugni_recv_t *recv)
                             FI_ADDR_UNSPEC, &recv->op.context);
 }
 
+/* The next progress tries again in any case. -FI_EAGAIN is no failure. */
+static void report_failed_post(ugni_iface_t *iface, int rc)
+{
+    const ucx_host_t *host  = iface->host;
+    const ugni_port_t *port = iface->port;
+
+    if ((rc != -FI_EAGAIN) && !iface->is_recv_told) {
+        iface->is_recv_told = 1;
+        ucx_error("ugni: %s (provider %s) accepts no more receive buffers, %u "
+                  "are missing: %s; messages that need them wait%s",
+                  port->info->domain_attr->name,
+                  port->info->fabric_attr->prov_name, iface->num_missing,
+                  fi_strerror(-rc),
+                  (port->areas != NULL) ? ". Set UCX_UGNI_MULTI_RECV=n" : "");
+    }
+}
+
 void ugni_recv_post(ugni_iface_t *iface)
 {
     ugni_port_t *port = iface->port;
     ucx_mpool_t *pool = (port->areas != NULL) ? port->areas : port->recvs;
     ugni_recv_t *recv;
+    int rc;
 
     for (; iface->num_missing > 0; --iface->num_missing) {
         recv = ucx_mpool_get(iface->host, pool);
         if (recv == NULL) {
             return;
         }
-        if (post(iface, recv) != 0) {
+        rc = post(iface, recv);
+        if (rc != 0) {
             ucx_mpool_put(pool, recv);
+            report_failed_post(iface, rc);
             return;
         }
         ugni_link_add(&port->receiving, &recv->link);

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { LENGTH = 4096 };
 
@@ -152,6 +154,40 @@ START_TEST(rejected_length_fails_the_endpoint)
     ck_assert_uint_eq(pair.b.received, 2);
     uct_ep_destroy(talk);
     pair_close(&pair);
+}
+END_TEST
+
+START_TEST(rejected_receives_are_reported_once)
+{
+    int fd = memfd_create("log", 0), saved = dup(STDERR_FILENO);
+    char log[4096];
+    const char *report;
+    uct_ep_h talk;
+    ssize_t length;
+    pair_t pair;
+
+    setenv("STRICT_RECEIVES", "3", 1);
+    ck_assert_int_ge(dup2(fd, STDERR_FILENO), 0);
+    pair_open(&pair, memory, LENGTH);
+    ASSERT_OK(node_connect(&pair.a, NODE_SMSG, &pair.b, &talk));
+    for (unsigned i = 0; i < 3; ++i) {
+        node_say(&pair.a, talk, &pair.b, i);
+    }
+    uct_ep_destroy(talk);
+    pair_close(&pair);
+    ck_assert_int_ge(dup2(saved, STDERR_FILENO), 0);
+
+    length = pread(fd, log, sizeof(log) - 1, 0);
+    ck_assert_int_gt(length, 0);
+    log[length] = '\0';
+    report      = strstr(log, "accepts no more receive buffers");
+    ck_assert_msg(report != NULL, "the log is: %s", log);
+    /* One report for each of the two interfaces */
+    report = strstr(report + 1, "accepts no more receive buffers");
+    ck_assert_ptr_nonnull(report);
+    ck_assert_ptr_null(strstr(report + 1, "accepts no more receive buffers"));
+    close(saved);
+    close(fd);
 }
 END_TEST
 
@@ -376,6 +412,7 @@ int main(void)
     tcase_add_test(tcase, failure_is_visible_when_all_operations_have_ended);
     tcase_add_test(tcase, full_address_vector_rejects_endpoints);
     tcase_add_test(tcase, rejected_length_fails_the_endpoint);
+    tcase_add_test(tcase, rejected_receives_are_reported_once);
     tcase_add_loop_test(tcase, memory_is_accessible_by_later_interfaces, 0,
                         sizeof(endpoint_modes) / sizeof(endpoint_modes[0]));
     tcase_add_test(tcase, raw_key_is_released_after_its_domain);

@@ -13,9 +13,15 @@ static ssize_t msg_recv(struct fid_ep *fid, void *buffer, size_t length,
                         void *desc, fi_addr_t source, void *context)
 {
     strict_ep_t *ep = (strict_ep_t *)fid;
+    ssize_t rc;
 
     strict_check_local(ep, buffer, length, desc, FI_RECV);
-    return fi_recv(ep->real, buffer, length, NULL, source, context);
+    if (ep->num_received == strict_options.receives) {
+        return -FI_ENOMEM;
+    }
+    rc = fi_recv(ep->real, buffer, length, NULL, source, context);
+    ep->num_received += (rc == 0);
+    return rc;
 }
 
 static ssize_t msg_recvmsg(struct fid_ep *fid, const struct fi_msg *msg,

@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,6 +76,7 @@ static void read_options(void)
     strict_options.depth     = (unsigned)option("STRICT_DEPTH", 1u << 30);
     strict_options.fail      = (unsigned)option("STRICT_FAIL", 0);
     strict_options.lose      = (unsigned)option("STRICT_LOSE", 0);
+    strict_options.receives  = (unsigned)option("STRICT_RECEIVES", UINT_MAX);
     strict_options.message   = option("STRICT_MESSAGE", SIZE_MAX);
     strict_options.shuffle   = option("STRICT_SHUFFLE", 0) != 0;
     strict_options.hmem      = option("STRICT_HMEM", 0) != 0;

@@ -40,6 +40,8 @@ typedef struct strict_options {
     unsigned fail;      /* Number of an operation that completes with an error;
                          * 0: none */
     unsigned lose;      /* Number of a message that arrives empty; 0: none */
+    unsigned receives;  /* Maximum number of receives of an endpoint; beyond
+                         * it: -FI_ENOMEM */
     size_t message;     /* Maximum bytes of a message; beyond it:
                          * -FI_EMSGSIZE */
     int shuffle;
@@ -119,6 +121,7 @@ typedef struct strict_ep {
     unsigned num_mrs;  /* Number of regions with remote access that are bound to
                         * it */
     unsigned num_sent; /* Number of messages sent */
+    unsigned num_received; /* Number of receives posted */
 } strict_ep_t;
 
 /* Prints which rule was broken and ends the process. */
