@@ -181,6 +181,8 @@ struct cma_iface {
     double sweep_at;   /* Time of the next check for senders that have exited */
     double now;        /* Time when the last operation was posted */
     ucx_mpool_t *op_pool;
+    size_t inside; /* Bytes that calls of put and get have copied themselves
+                    * since the last progress */
 
     cma_peer_t *peers;
     cma_peer_t *busy;            /* Peers with operations */

@@ -318,6 +318,7 @@ static unsigned cma_iface_progress(uct_iface_h uct_iface)
     unsigned count     = 0;
     unsigned copied    = 0;
 
+    iface->inside = 0;
     if (shm_likely(iface->has_inbox)) {
         count = shm_inbox_progress(&iface->inbox, cma_help_deliver);
         if (shm_unlikely((++iface->round % ROUNDS) == 0)) {

@@ -10,7 +10,11 @@
  */
 #include "cma.h"
 
-/* OP_INSIDE: longer operations are not copied inside the call that posts them.
+/* OP_INSIDE: between two calls of progress, the calls that post operations copy
+ * at most this many bytes themselves; the other operations are queued. A
+ * progress of the core that has received many announcements posts a get for
+ * each. If all of them were copied there, this process would send nothing for
+ * that time, and its peers would wait.
  * OP_STEP: maximum bytes of one system call that copies without a helper. */
 #define OP_INSIDE (256ul * 1024)
 #define OP_STEP   (512ul * 1024)
@@ -340,8 +344,9 @@ static ucs_status_t op_start(uct_ep_h uct_ep, int is_put, const uct_iov_t *iov,
     }
 
     is_good = (count == 1) && cma_share_is_good(peer, length);
-    if (!is_good && (length <= OP_INSIDE) &&
+    if (!is_good && (length <= OP_INSIDE - iface->inside) &&
         ((peer->head == NULL) || (peer->head->epoch == peer->epoch))) {
+        iface->inside += length;
         return copy_inside(peer, is_put, pieces, count, remote, length);
     }
 
@@ -373,6 +378,10 @@ static ucs_status_t op_start(uct_ep_h uct_ep, int is_put, const uct_iov_t *iov,
         }
         return UCS_INPROGRESS;
     }
+    if (!is_good && (iface->inside > 0)) {
+        return UCS_INPROGRESS;
+    }
+    iface->inside = OP_INSIDE;
     op_copy(peer, op);
     if (op->state != CMA_OP_OVER) {
         return UCS_INPROGRESS;
