@@ -22,12 +22,13 @@ BEGIN_C_DECLS
 
 struct ucs_async_context {
     ucs_async_mode_t mode;
-    unsigned missed; /* atomic; nonzero: a list of missed handlers below may
-                      * not be empty */
+    unsigned missed; /* atomic; nonzero: missed_list or signal_missed may
+                      * contain handlers */
     unsigned depth;  /* number of nested blocks; 0: not blocked. Accessed by
                       * the owner only */
-    pthread_t owner; /* atomic: the thread that blocks the context, or
-                      * UCS_ASYNC_PTHREAD_ID_NULL if none does */
+    pthread_t owner; /* atomic: the thread that holds `lock`, because it blocks
+                      * the context or runs its handlers;
+                      * UCS_ASYNC_PTHREAD_ID_NULL: none */
     union {
         ucs_spinlock_t spin;
         pthread_mutex_t mutex;
@@ -46,7 +47,8 @@ struct ucs_async_context {
                                   * context; NULL until first needed */
     ucs_list_link_t missed_list; /* missed handlers, except in signal mode */
     struct async_handler *signal_missed; /* stack of missed handlers in signal
-                                          * mode; atomic, without that lock */
+                                          * mode; atomic, changed without the
+                                          * global lock */
     ucs_list_link_t list;                /* link in the list of all contexts of
                                           * the process */
 };
@@ -97,7 +99,7 @@ static inline void ucs_async_unblock(ucs_async_context_t *async)
 }
 
 /** Returns a descriptor that is readable when ucs_async_poll() has handlers to
- *  run. The context owns it. UCS_ERR_UNSUPPORTED unless the mode is
+ *  run. The context owns the descriptor. UCS_ERR_UNSUPPORTED unless the mode is
  *  UCS_ASYNC_MODE_POLL. */
 ucs_status_t ucs_async_event_fd(ucs_async_context_t *async, int *fd_p);
 
@@ -106,7 +108,7 @@ ucs_status_t ucs_async_event_fd(ucs_async_context_t *async, int *fd_p);
 void ucs_async_remove_all(ucs_async_context_t *async);
 
 /** Returns whether the library's service thread, which waits for the events of
- *  all contexts except those in poll mode, is running. For tests and
+ *  all handlers except those in poll mode, is running. For tests and
  *  diagnostics. */
 int ucs_async_thread_is_running(void);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a forked child does with the parent's contexts and handlers: it drops
- * all handlers and closes their event sets. The contexts stay, without
- * handlers. They are unblocked, except those that the forking thread blocks.
- * The parent is not affected.
+ * all handlers, and closes the event sets except one that the forking thread is
+ * using. The contexts stay, without handlers. They are unblocked, except those
+ * that the forking thread blocks. The parent is not affected.
  */
 #include "ucs/async/internal.h"
 
@@ -23,7 +23,8 @@ static void fork_in_parent(void)
 }
 
 /* Returns whether `thread` is the thread that called fork(). The child has only
- * this thread; locks of other threads would never be released. */
+ * this thread, so that locks which other threads held would never be
+ * released. */
 static int is_mine(pthread_t thread)
 {
     return pthread_equal(thread, pthread_self());

@@ -7,8 +7,8 @@
  *         |  adds a handler to
  *         v
  *   loop: epoll set + timer descriptor (loop.c)    one for the service thread,
- *         |  reports events to                     one for each polled context
- *         v
+ *         |  reports events to                     one for each polled context,
+ *         v                                        one without a context
  *   dispatch: run | missed | by signal (async.c, signal.c)
  *
  * The service thread is a thread of the library. It waits for the events of all
@@ -40,18 +40,18 @@ typedef struct async_loop {
     int timer_fd;             /* set to the first expiry of `timers`; -1 until
                                * the first timer is added */
     ucs_list_link_t timers;   /* handlers of timers, not sorted */
-    unsigned num_handlers;    /* Number of handlers. In signal mode, a handler
-                               * that was passed to its target thread counts
-                               * twice until that thread has run it, so that
-                               * the service thread does not end before */
+    unsigned num_handlers;    /* Number of handlers. A handler in flight (signal
+                               * mode) counts twice, so that the service thread
+                               * does not end before it gets the handler back */
 
     /* only for the loop of the service thread */
     pthread_t thread;
     int wake_fd;           /* eventfd that wakes the thread, so that it reads
                             * `stop` */
-    int done_fds[2];       /* pipe: signal handlers write the addresses of
-                            * handlers that they have run, the thread reads
-                            * them; -1 until the first handler in signal mode */
+    int done_fds[2];       /* pipe: target threads (signal mode) write the
+                            * addresses of handlers that they have run, the
+                            * service thread reads them; -1 until the first
+                            * handler in signal mode */
     int stop;              /* atomic: the thread must end */
     int is_running;        /* the thread is inside a callback */
     int is_finished;       /* the thread has left its loop, and can be joined */
@@ -71,7 +71,7 @@ typedef struct async_handler {
     ucs_async_context_t *async; /* NULL: the handler belongs to no context */
     async_loop_t *loop;         /* waits for the events of this handler */
 
-    unsigned refs;    /* freed when it becomes 0 */
+    unsigned refs;    /* the handler is freed when this becomes 0 */
     int is_removed;   /* atomic; 1: the callback must not be called again */
     int is_armed;     /* the descriptor is in the loop's event set */
     int is_running;   /* the callback runs in thread `runner`; not used in
@@ -79,11 +79,14 @@ typedef struct async_handler {
     pthread_t runner; /* valid while is_running */
     ucs_event_set_types_t pending; /* edge-triggered events that arrived while
                                     * the callback was running */
-    int has_pending;               /* `pending` is set; call back again */
+    int has_pending;               /* 1: run the callback again, with
+                                    * `pending` */
 
     int is_missed; /* in the context's list of missed handlers */
-    ucs_event_set_types_t missed_events; /* to pass to the callback then */
-    ucs_list_link_t missed_list;         /* link in that list */
+    ucs_event_set_types_t missed_events; /* events for the callback, when it
+                                          * runs as missed */
+    ucs_list_link_t missed_list;         /* link in
+                                          * ucs_async_context::missed_list */
 
     /* timers only; times in ns */
     ucs_time_t interval;        /* 0: not a timer */
@@ -153,9 +156,9 @@ void async_handler_disarm(async_handler_t *handler);
 /* Releases a reference to the handler; the last one frees it. */
 void async_handler_put(async_handler_t *handler);
 
-/* Delivers an event to the handler: runs the callback, records it as missed if
- * the context is blocked, or sends a signal to the context's thread. The
- * caller holds a reference to the handler. */
+/* Delivers an event to the handler: runs the callback, records the handler as
+ * missed if the context is blocked, or, in signal mode, passes the handler to
+ * its target thread. The caller holds a reference to the handler. */
 void async_handler_dispatch(async_handler_t *handler,
                             ucs_event_set_types_t events);
 
@@ -164,15 +167,16 @@ void async_handler_dispatch(async_handler_t *handler,
 void async_handler_run(async_handler_t *handler, ucs_event_set_types_t events);
 
 /* Tries to lock a context. Returns 0 if any thread, including the caller,
- * blocks the context. The unlock does not run missed handlers. The caller of
- * either function may hold the global lock. */
+ * blocks the context. async_context_unlock() does not run missed handlers. The
+ * caller of either function may hold the global lock. */
 int async_context_trylock(ucs_async_context_t *async);
 void async_context_unlock(ucs_async_context_t *async);
 
 /* signal.c */
 
-/* Creates what the calling thread and the loop need before the thread adds a
- * handler in signal mode. */
+/* Prepares the calling thread to add a handler in signal mode: creates its
+ * inbox and the pipe of the loop, and installs the signal, unless they
+ * exist. */
 ucs_status_t async_signal_prepare(async_loop_t *loop);
 
 /* Passes the handler to its target thread and sends a signal to that thread. */
@@ -187,7 +191,7 @@ void async_signal_set_target(async_handler_t *handler);
 void async_signal_done(async_loop_t *loop);
 void async_signal_after_fork(void);
 
-/* Runs the handlers in async->signal_missed. */
+/* Runs the handlers in async->signal_missed. Called without the global lock. */
 void async_signal_run_missed(ucs_async_context_t *async);
 
 /* fork.c: registers the fork handlers at the first call in the process. */

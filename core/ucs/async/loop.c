@@ -16,8 +16,8 @@
 #include "ucs/sys/sys.h"
 #include "ucs/time/time.h"
 
-/* When the library is unloaded, it waits so long in total for its threads to
- * end. A thread does not end while a callback runs in it. */
+/* Maximum time that the unload of the library waits for its threads to end, for
+ * all of them together. A thread does not end while a callback runs in it. */
 #define THREAD_JOIN_SECONDS 1
 
 ucs_status_t async_loop_create(async_loop_t **loop_p)
@@ -346,8 +346,8 @@ int ucs_async_thread_is_running(void)
     return is_running;
 }
 
-/* Stops and joins the threads, because the library's code must not be unmapped
- * while they run it. */
+/* Stops the threads, and joins those that end in time: the library's code must
+ * not be unmapped while they run it. */
 static void UCS_F_DTOR thread_at_unload(void)
 {
     struct timespec deadline;

@@ -16,7 +16,8 @@
  *
  * A context in this mode belongs to the thread that created it: only that
  * thread blocks it, and adds its handlers. If signal_arrived() finds the
- * context blocked, it has interrupted the code that blocks the context.
+ * context blocked, it has interrupted the code that blocks the context. Then
+ * the handler is missed: that code runs it by unblocking the context.
  */
 #include "ucs/async/internal.h"
 

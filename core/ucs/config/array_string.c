@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Element functions of arrays of strings. Programs may hold a copy of this
- * variable, so the drop-in library libucs.so.0 is built with this file too
- * (core/compat/README.md). */
+/* The size and the functions of an element of an array of strings. A program
+ * may contain a copy of this variable (copy relocation), so the drop-in library
+ * libucs.so.0 is built with this file too (core/compat/README.md). */
 #include <ucs/config/parser.h>
 
 #include "ucs/type/public_table.h"

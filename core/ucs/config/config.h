@@ -48,8 +48,8 @@ typedef struct ucs_config_type {
     size_t size; /* bytes of the value in the options structure */
 
     /* Converts text to a value. On failure nothing is left allocated, and "why"
-     * (of size UCS_CONFIG_WHY_MAX) describes the error. "why" stays empty if
-     * the text of describe() is sufficient to understand the error. */
+     * (of size UCS_CONFIG_WHY_MAX, initially "") receives a description of the
+     * error. It stays "" if the text of describe() is sufficient. */
     ucs_status_t (*parse)(const char *text, void *dest, const void *arg,
                           char *why);
 
@@ -111,8 +111,10 @@ typedef struct ucs_config_table {
 /* ---- types of options ---- */
 
 /* The comment after a type is the C type of the member in the options
- * structure. The macros UCS_CONFIG_TYPE_* below give two initializers of a
- * ucs_config_field_t: the type and its argument. */
+ * structure. It is ucs_config_names_array_t for a string array, and
+ * ucs_config_allow_list_t for the other lists. The macros UCS_CONFIG_TYPE_*
+ * below give two initializers of a ucs_config_field_t: the type and its
+ * argument. */
 extern const ucs_config_type_t ucs_config_type_int;     /* int */
 extern const ucs_config_type_t ucs_config_type_uint;    /* unsigned */
 extern const ucs_config_type_t ucs_config_type_ulong;   /* unsigned long */
@@ -140,7 +142,7 @@ extern const ucs_config_type_t ucs_config_type_string_array;
 extern const ucs_config_type_t ucs_config_type_allow_list;
 extern const ucs_config_type_t ucs_config_type_device_list; /* allow list */
 extern const ucs_config_type_t
-    ucs_config_type_table; /* fields in a structure */
+    ucs_config_type_table; /* structure of the inner table */
 extern const ucs_config_type_t ucs_config_type_deprecated; /* no value */
 
 #define UCS_CONFIG_RANGE(_min, _max) (&(const ucs_config_range_t){_min, _max})
@@ -180,9 +182,9 @@ extern const ucs_config_type_t ucs_config_type_deprecated; /* no value */
 /* Words may contain ranges: eth[0-3]; see ucs_config_device_is_called */
 #define UCS_CONFIG_TYPE_DEVICE_LIST &ucs_config_type_device_list, NULL
 /* A sub-table. `_fields` are the fields of another options structure, which is
- * a member of this one at the field's offset. The field's name is the prefix of
- * their names. The field's default may be "A=1;B=2": it replaces the defaults
- * of the sub-table's options A and B. */
+ * a member of the enclosing one at the field's offset. The field's name is the
+ * prefix of their names. The field's default may be "A=1;B=2": it replaces the
+ * defaults of the sub-table's options A and B. */
 #define UCS_CONFIG_TYPE_TABLE(_fields) &ucs_config_type_table, (_fields)
 #define UCS_CONFIG_TYPE_DEPRECATED     &ucs_config_type_deprecated, NULL
 
@@ -362,8 +364,9 @@ const char *ucs_config_lookup(const ucs_config_source_t *source,
  */
 int ucs_config_env_is_ignored(const char *full_name, unsigned flags);
 
-/** Frees the contents of the standard files; the next read opens them again. No
- *  other thread may be reading. For tests. */
+/** Frees the contents of the standard files and of those that callers named;
+ *  the next read opens the files again. No other thread may be reading. For
+ *  tests. */
 void ucs_config_files_forget(void);
 
 /* ---- helpers for callers of lists ---- */
@@ -405,8 +408,8 @@ typedef struct ucs_global_opts {
                        * UCX_CONFIG_DIR from the environment */
     int warn_unused_env_vars; /* for listings only; ucs_config_warn_unknown()
                                * searches the variable at each call */
-    unsigned async_signo; /* signal for handlers in signal mode; 0: the first
-                           * free real-time signal */
+    unsigned async_signo;     /* signal for handlers in UCS_ASYNC_MODE_SIGNAL;
+                               * 0: the first free real-time signal */
 } ucs_global_opts_t;
 
 extern ucs_global_opts_t ucs_global_opts;

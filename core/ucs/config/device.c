@@ -49,7 +49,7 @@ static const char *range_flaw(const char *word)
 
 /* Compares the start of the device's name with the whole word; a range in the
  * word matches a number without leading zeros. Returns the rest of the device's
- * name, or NULL. */
+ * name, or NULL if they differ. */
 static const char *match_word(const char *device, const char *word)
 {
     unsigned long first, last, number;

@@ -44,9 +44,9 @@ typedef struct {
     struct stat stamp; /* attributes of the file when it was read */
     unsigned users;    /* references that were not released by
                         * config_app_file_put */
-    int is_stale;      /* the file has changed since, or its contents must be
-                        * dropped: not returned again, freed with the last
-                        * reference */
+    int is_stale;      /* the file has changed since it was read, or
+                        * ucs_config_files_forget() was called: not returned
+                        * again, freed with the last reference */
 } app_file_t;
 
 static struct {
@@ -57,8 +57,9 @@ static struct {
     .files = UCS_LIST_INITIALIZER(&app.files),
 };
 
-/* Rejects files that other users can write: they could change the configuration
- * of this process. */
+/* Rejects files that neither root nor this user owns, or that everybody can
+ * write: other users could change the configuration of this process. A file
+ * that its group can write is accepted. */
 static int file_is_trusted(const char *path, const struct stat *st)
 {
     if (!S_ISREG(st->st_mode)) {

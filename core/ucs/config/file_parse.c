@@ -2,7 +2,7 @@
 /*
  * Parser of configuration files:
  *
- *     # a comment, also with ;, and after a value and a blank
+ *     # a comment; it may begin with ; and follow a value and a blank
  *     UCX_TLS = tcp,posix
  *     UCX_LOG_FILE = "/var/log/a b.log"    # quotes preserve their contents
  *     UCX_NET_DEVICES = eth0,\
@@ -92,8 +92,8 @@ static ucs_status_t add_setting(parser_t *parser, char *name, char *text)
     return UCS_OK;
 }
 
-/* Removes the settings of the current section from the file, and marks the rest
- * of the section to be skipped. */
+/* Removes the settings of the current section that were already added, and
+ * marks the rest of the section to be skipped. */
 static void drop_section(parser_t *parser)
 {
     ucs_list_link_t *settings = &parser->file->settings;

@@ -19,8 +19,8 @@
 typedef struct config_scope {
     const struct config_scope *up; /* sub-table that contains this one; NULL:
                                     * this one is directly in the table */
-    const char *dfl;    /* defaults of options that this sub-table replaces, as
-                         * "A=1;B=2"; may be NULL */
+    const char *dfl;    /* texts that replace the defaults of the sub-table's
+                         * options, as "A=1;B=2"; may be NULL */
     size_t name_offset; /* number of characters of config_item_t::name before
                          * the option's name within this sub-table */
 } config_scope_t;
@@ -73,9 +73,9 @@ typedef struct config_file {
                                * this machine */
 } config_file_t;
 
-/* Parses `data`, which must have a zero byte after `length` bytes and may
- * contain anything else. `path` is used in messages. Invalid lines are reported
- * and ignored. Returns NULL if memory is exhausted. Exported for the fuzzer. */
+/* Parses `data`: `length` bytes of any contents, followed by a zero byte.
+ * `path` is used in messages. Invalid lines are reported and ignored. Returns
+ * NULL if memory is exhausted. Exported for the fuzzer. */
 config_file_t *ucs_config_file_parse(const char *path, const char *data,
                                      size_t length);
 void ucs_config_file_free(config_file_t *file);

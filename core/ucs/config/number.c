@@ -37,7 +37,7 @@ const char *config_parse_double(const char *text, double *value_p)
 {
     char *end;
 
-    /* strtod also accepts "nan", "inf" and hexadecimal numbers */
+    /* rejects "nan", "inf" and hexadecimal numbers, which strtod accepts */
     if (strspn(text, "+-.0123456789") == 0) {
         return NULL;
     }

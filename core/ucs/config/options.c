@@ -141,7 +141,7 @@ static const char *find_text(const ucs_config_source_t *source,
 }
 
 /* Searches by the name of the option, then by its alternative name, if any. The
- * alternative name has the same prefixes of the table and of sub-tables. */
+ * prefixes of the table and of sub-tables precede the alternative name, too. */
 static const char *find_names(const config_read_t *read,
                               const config_item_t *item, const char *prefix,
                               config_origin_t *origin)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Settings made by function calls, stored as text until their table is read. */
+/* Settings made by function calls, stored as text: one of the sources from
+ * which ucs_config_read() takes values. */
 #include "ucs/config/config.h"
 
 #include <stdlib.h>

@@ -13,7 +13,7 @@
 #define PARSER_NAME_MAX 256
 #define PARSER_TEXT_MAX 1024
 
-/* Set by ucs_config_help_table, read by field_is_table. */
+/* 1: the help function of a table type was called (see field_is_table). */
 static __thread int help_of_table;
 
 void ucs_config_help_table(char *buf, size_t max, const void *arg)

@@ -12,7 +12,8 @@ typedef struct {
     const ucs_config_table_t *table;
     const char *app_prefix;
     ucs_config_print_flags_t flags;
-    ucs_status_t status; /* first failure to read a table */
+    ucs_status_t status; /* failure to read a table: the first, or
+                          * UCS_ERR_NO_MEMORY; UCS_OK if none */
 } print_t;
 
 /* Prints the help of an option as comment lines. */

@@ -19,7 +19,7 @@ static struct {
     pthread_mutex_t lock;
     ucs_list_link_t tables;          /* sorted by title */
     ucs_config_names_array_t warned; /* full names of variables about which a
-                                      * warning was logged */
+                                      * message was logged */
 } registry = {
     .lock   = PTHREAD_MUTEX_INITIALIZER,
     .tables = UCS_LIST_INITIALIZER(&registry.tables),

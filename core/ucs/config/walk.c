@@ -18,7 +18,6 @@ typedef struct {
 /* Visits the fields. `length`: number of characters of walk->name that are the
  * prefixes of the enclosing sub-tables. `scope`: the innermost of these
  * sub-tables, or NULL. */
-
 static ucs_status_t walk_fields(walk_t *walk, const ucs_config_field_t *fields,
                                 char *opts, size_t length,
                                 const config_scope_t *scope)

@@ -29,7 +29,8 @@ typedef struct {
     unsigned flags; /* UCS_CALLBACKQ_FLAG_* */
     int id;
     unsigned round;   /* number of the last dispatch that has visited this
-                       * element */
+                       * element; before that, of the last dispatch that began
+                       * before it was added */
     unsigned waiters; /* number of threads that wait until is_running is 0 */
     int is_running;   /* thread `runner` is in the callback */
     int is_removed;   /* not in the list any more; freed when no thread uses

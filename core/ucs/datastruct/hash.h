@@ -44,8 +44,8 @@ ucs_status_t ucs_hash_set(ucs_hash_t *hash, uint64_t key, void *value);
 /** Removes a key. Returns its value, or NULL if the key does not exist. */
 void *ucs_hash_del(ucs_hash_t *hash, uint64_t key);
 
-/* Mixes the bits of a key, so that keys which differ in a few bits only get
- * different slots. */
+/* Mixes the bits of a key, so that similar keys are distributed over all
+ * slots. */
 static UCS_F_ALWAYS_INLINE uint64_t ucs_hash_mix64(uint64_t key)
 {
     key ^= key >> 32;

@@ -16,8 +16,8 @@
 /* Maximum number of warnings about objects that were not released. */
 #define MPOOL_LEAKS_SHOWN 8
 
-/* Describes a chunk. It is allocated separately from the memory of the chunk,
- * which may be special (registered, or on a device). */
+/* Describes a chunk. This description is allocated separately from the memory
+ * of the chunk, which may be special (registered, or on a device). */
 struct ucs_mpool_chunk {
     struct ucs_mpool_chunk *next;
     void *memory; /* as allocated, to release it */

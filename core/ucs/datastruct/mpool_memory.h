@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory for the chunks of memory pools. Used by mpool.c only. */
+/* Memory for memory pools and their chunks. Used by mpool.c only. */
 #ifndef UCS_MPOOL_MEMORY_H
 #define UCS_MPOOL_MEMORY_H
 

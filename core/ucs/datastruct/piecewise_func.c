@@ -108,7 +108,8 @@ double ucs_piecewise_func_apply(const ucs_piecewise_func_t *pw, size_t x)
 /* ---- envelope ---- */
 
 typedef struct {
-    const ucs_piecewise_func_t *const *funcs; /* the candidates; may be NULL */
+    const ucs_piecewise_func_t *const *funcs; /* the candidates; entries may be
+                                               * NULL */
     const size_t (*ranges)[2]; /* first and last size of each; NULL: any size */
     unsigned num_funcs;
     ucs_envelope_entry_t *entries; /* the result so far */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The logger: formats a line and writes it by one write() call, so that lines
- * of several threads and processes do not mix. Only opening the file takes a
- * lock.
+ * of several threads and processes do not mix. A lock is taken only to open the
+ * file, and to set or read the hook.
  */
 #include "ucs/debug/log.h"
 

@@ -35,8 +35,8 @@ static uint64_t non_zero(uint64_t value)
     return (value == 0) ? 1 : value;
 }
 
-/* Computes both numbers once. If a file exists but cannot be read (for lack of
- * descriptors, for example), the next call tries again. */
+/* Computes both numbers once. If the file boot_id exists but cannot be read
+ * (for lack of descriptors, for example), the next call computes them again. */
 static void guid_init(void)
 {
     char boot_id[64] = "";

@@ -23,23 +23,25 @@ static UCS_F_ALWAYS_INLINE int ucs_memtype_is_all_host(void)
 }
 
 /** As ucs_memtype_cache_lookup(), but for the byte at `address` only: *info
- *  describes the block of memory that contains this byte. `size` is only passed
- *  to the detector. *place_p receives what the detector stores there; it is
- *  unchanged if the detector stores nothing. */
+ *  describes the block of memory that contains this byte. `size` is only for
+ *  the detector; if it is 0, the detector is not called. *place_p receives what
+ *  the detector stores there; it does not change if the detector stores
+ *  nothing. */
 ucs_status_t ucs_memtype_find(const void *address, size_t size,
                               ucs_memory_info_t *info, uint32_t *place_p);
 
 /*
- * Table of pages that the detector has found to be host memory, so that it is
- * not called for each message. A page stays host memory until it is unmapped.
- * Therefore the code that enables the table (ucs_memtype_remember_pages) must
- * report every unmapping by ucs_memtype_forget_range(). Recording a range
- * removes its pages, and changing the detector removes all pages. An entry is
- * the number of a page, or 0: no buffer is in the first page of the address
- * space. A page uses the entry at (its number modulo the size of the table), so
- * that the table covers 256 MiB of contiguous buffers. Parts of the table that
- * are not accessed take no physical memory. The size is 2^16, so that x86
- * computes the modulo by one instruction (movzwl).
+ * Table of pages that the detector has found to be host memory, so that the
+ * detector is not called for each message. A page stays host memory until it is
+ * unmapped. Therefore the code that enables the table
+ * (ucs_memtype_remember_pages) must report every unmapping by
+ * ucs_memtype_forget_range(). Recording a range removes its pages, and changing
+ * the detector removes all pages. An entry is the number of a page, or 0: no
+ * buffer is in the first page of the address space. A page uses the entry at
+ * (its number modulo the size of the table), so that the table covers 256 MiB
+ * of contiguous buffers. Parts of the table that are not accessed take no
+ * physical memory. The size is 2^16, so that x86 computes the modulo by one
+ * instruction (movzwl).
  */
 enum {
     UCS_MEMTYPE_PAGES      = 65536,
@@ -84,7 +86,8 @@ void ucs_memtype_forget_range(const void *address, size_t length);
  *  threads may call it at once. Returns nonzero if it has determined the type,
  *  and then fills *info. May store a value in *place_p that tells where the
  *  memory is, such as the number of a GPU context. Only the code that copies
- *  memory of this type interprets the value; it avoids a second query. */
+ *  memory of this type interprets the value, which saves that code a second
+ *  query. */
 typedef int (*ucs_memtype_detector_t)(const void *address, size_t size,
                                       ucs_memory_info_t *info,
                                       uint32_t *place_p);

@@ -17,8 +17,8 @@
 
 static unsigned num_nodes, num_cpus; /* 0: not queried yet */
 
-/* Returns the number of folders "<name><number>". Stores the number of the
- * first folder that it reads in *first_p unless that is NULL. */
+/* Counts the folders "<name><number>" in `path`. Unless `first_p` is NULL,
+ * *first_p receives the <number> of the first one that readdir() returns. */
 static unsigned count_numbered(const char *path, const char *name, int *first_p)
 {
     size_t length = strlen(name);
@@ -138,7 +138,8 @@ ucs_numa_node_t ucs_numa_node_of_device(const char *dev_path)
 
 /* The file "distance" of node1 lists the distances to all online nodes, in the
  * order of their numbers. The first loop counts the online nodes before node2,
- * which is the position of node2 in this list. Returns 0 if it is unknown. */
+ * which is the position of node2 in this list. Returns 0 if the distance is
+ * unknown. */
 ucs_numa_distance_t ucs_numa_distance(ucs_numa_node_t node1,
                                       ucs_numa_node_t node2)
 {

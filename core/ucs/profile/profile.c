@@ -176,7 +176,8 @@ static thread_t *thread_find(ucs_profile_context_t *ctx, pid_t tid)
 }
 
 /* Records the start or the end of a scope of the thread. At the end, returns
- * its duration in ns; otherwise, and if it is unknown, returns 0. */
+ * the scope's duration in ns; at the start, and if the duration is unknown,
+ * returns 0. */
 static ucs_time_t scope_time(ucs_profile_context_t *ctx,
                              ucs_profile_type_t type, pid_t tid, ucs_time_t now)
 {

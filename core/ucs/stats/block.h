@@ -12,7 +12,8 @@ typedef struct stats_printer {
     const ucs_stats_view_t *before;         /* earlier copy of the counters, to
                                              * print rates; NULL: no rates */
     const ucs_config_names_array_t *filter; /* patterns of names of counters to
-                                             * print; NULL: all counters */
+                                             * print; NULL or empty: all
+                                             * counters */
     double seconds;                         /* time from `before` to `view` */
 } stats_printer_t;
 
@@ -37,7 +38,7 @@ void stats_block_add(stats_block_t *block, const stats_printer_t *printer,
 
 /* Adds all records of the type with this index, which must be the type of the
  * block. If `root` is not 0, adds only the descendants of the record with
- * number `root`. */
+ * number `root`, which must have no parent in the view. */
 void stats_block_sum(stats_block_t *block, const stats_printer_t *printer,
                      unsigned type, uint32_t root);
 

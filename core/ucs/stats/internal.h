@@ -12,9 +12,10 @@
 /** The variables UCX_STATS*. */
 typedef struct stats_options {
     int enable;      /* whether to count */
-    char *dest;      /* where reports are written: "", "stdout", "stderr" or
-                      * "file:PATH" */
-    char *trigger;   /* when: "exit", "signal:SIGNAL" or "timer:INTERVAL" */
+    char *dest;      /* where reports are written: "stdout", "stderr" or
+                      * "file:PATH"; "": nowhere */
+    char *trigger;   /* when reports are written: at "exit", and also by
+                      * "signal:SIGNAL" or "timer:INTERVAL" */
     unsigned format; /* ucs_stats_format_t */
     ucs_config_names_array_t filter; /* patterns of the counters to print */
     size_t max_size;                 /* bytes of the memory for counters */

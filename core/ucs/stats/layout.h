@@ -15,12 +15,12 @@
  *   record  | size 4 | type 4 | state 4 | number 4 | parent 4 | status 4 |
  *           | since 8 | until 8 | next 4 | name 84 | values 8 each |
  *
- * Writers: the thread that owns the object writes the values of its record, by
- * plain stores. All other parts are written under a lock of the process that
- * counts. The state of a new record is stored last, with release order; the
- * other members are valid after it. Numbers are in native byte order, because
- * readers run on the same machine. A new minor version may append members;
- * readers reject an unknown major version.
+ * Writers: the threads that use an object write the values of its record,
+ * without a lock. All other parts are written under a lock of the process that
+ * counts. The state of a new record is stored last, with release order, so that
+ * the other members are valid when a reader sees it. Numbers are in native byte
+ * order, because readers run on the same machine. A new minor version may
+ * append members; readers reject an unknown major version.
  */
 #ifndef UCS_STATS_LAYOUT_H
 #define UCS_STATS_LAYOUT_H
@@ -87,7 +87,8 @@ typedef struct {
 
 /* State of a record. */
 enum {
-    UCS_STATS_FREE  = 0, /* not in use; contents are not valid */
+    UCS_STATS_FREE  = 0, /* not in use: only `size` is valid, by which readers
+                          * skip the record */
     UCS_STATS_LIVE  = 1, /* the object exists */
     UCS_STATS_ENDED = 2, /* the object is destroyed; the record is kept until
                           * its space is needed */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The variables UCX_STATS*. They are read by ucs_stats_open(), not when the
- * library is loaded, so that programs that never call it do not read them.
+ * library is loaded, so that programs without this call do not read the
+ * variables.
  */
 #include "ucs/stats/internal.h"
 

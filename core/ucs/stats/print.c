@@ -167,7 +167,7 @@ static void print_sum(FILE *stream, const stats_printer_t *printer,
 
 /* ----------------------------------------------------- complete output -- */
 
-/* Returns whether the view does not contain a parent of the record. */
+/* Returns whether the record has no parent in the view. */
 static int is_top(const ucs_stats_view_t *view,
                   const ucs_stats_view_record_t *record)
 {

@@ -3,7 +3,7 @@
  * Reports: when and where counters are written. The service thread is the
  * thread of the library that runs asynchronous handlers (ucs/async). It writes
  * the reports by timer, and those that a signal requests: the signal handler
- * only wakes it by an eventfd.
+ * only wakes this thread by an eventfd.
  */
 #include "ucs/stats/internal.h"
 
@@ -39,7 +39,7 @@ static struct {
     int timer;                       /* id of the timer; -1: none */
     int event_fd; /* eventfd to which the signal handler writes; -1: no
                    * handler */
-    int signo;    /* its signal; valid unless event_fd is -1 */
+    int signo;    /* the signal; valid unless event_fd is -1 */
 } report = {
     .lock     = PTHREAD_MUTEX_INITIALIZER,
     .timer    = -1,

@@ -5,6 +5,7 @@
  * killed. Another process with permission opens it by /proc/PID/fd (process.c).
  *
  *   record:  FREE --create--> LIVE --end--> ENDED --space is needed--> FREE
+ *            FREE --create--> SUM  --end--> ENDED, or FREE if its values are 0
  */
 #include "ucs/stats/internal.h"
 
@@ -50,7 +51,8 @@ static struct {
 
     int full; /* set in a forked child that could not create a segment of its
                * own: nothing is counted there */
-    uint32_t last_number;              /* `number` of the last record */
+    uint32_t last_number;              /* `number` of the record that was
+                                        * created last */
     pool_t pools[UCS_STATS_TYPES_MAX]; /* indexed by type */
 } segment = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
 

@@ -34,9 +34,9 @@ enum { UCS_STATS_TYPES_MAX = 16 };
 
 /**
  * Reads from the configuration whether to count, and starts counting if no
- * earlier call has done so. That call adds `types`, with indices from 0; later
- * calls ignore their types. An invalid value in the configuration is logged and
- * disables counting for this caller.
+ * earlier call has done so. The call that starts counting adds `types`, with
+ * indices from 0; later calls ignore theirs. An invalid value in the
+ * configuration is logged and disables counting for this caller.
  *
  * @return Non-zero if counting is enabled; call ucs_stats_close() at the end.
  */

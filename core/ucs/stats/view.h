@@ -106,7 +106,7 @@ typedef struct ucs_stats_print_params {
                                              *   as patterns with * and ?; NULL
                                              *   or empty: all counters */
     const ucs_stats_view_t *before; /**< Earlier view, to print the changes per
-                                     *   second since then; NULL: do not */
+                                     *   second since then; NULL: no changes */
 } ucs_stats_print_params_t;
 
 /** Prints a view. Counters that are zero are omitted. */

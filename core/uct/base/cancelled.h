@@ -8,8 +8,8 @@
 /* Replaces the endpoint's table of operations, so that every later send returns
  * UCS_ERR_CANCELED. Works for all transports, and costs nothing on other
  * endpoints. The transport still destroys the endpoint, and flushes operations
- * that are outstanding. Not for endpoints of connection managers (without an
- * interface): they are not changed. */
+ * that are outstanding. Endpoints of connection managers (without an
+ * interface), and endpoints whose table UCP has replaced, are not changed. */
 void uct_ep_set_cancelled(uct_ep_h ep);
 
 #endif

@@ -14,8 +14,8 @@
 #include "uct/base/tables.h"
 
 /* Translates and registers a plugin's table of variables; *schema_p is NULL if
- * `table` is NULL. `owner` and `what` are its title in listings. `transport`:
- * name of the transport to which the table belongs, or NULL. */
+ * `table` is NULL. `owner` and `what` together are its title in listings.
+ * `transport`: name of the transport to which the table belongs, or NULL. */
 static ucs_status_t uct_code_config(const char *owner, const char *what,
                                     const char *transport,
                                     const ucx_config_table_t *table,

@@ -62,7 +62,8 @@ const uct_component_decl_t *uct_component_decl(uct_component_h component);
 ucs_status_t uct_component_inspect(uct_component_h component, char *reason,
                                    size_t reason_size);
 
-/* True if the code is loaded; always true for a built-in component. */
+/* True if uct_component_load() has loaded the code. Until then false, also for
+ * a built-in component. */
 int uct_component_is_loaded(uct_component_h component);
 
 /*

@@ -62,8 +62,8 @@ static ucs_status_t uct_builtin_load(void *arg,
 }
 
 /* Loads the plugin of a declaration and returns the component's descriptor.
- * Finds the plugin by name, because its object is another one if the registry
- * was scanned again since the declaration was made. */
+ * Finds the plugin by name, because the registry has a new object for the
+ * plugin if it was scanned again since the declaration was made. */
 static ucs_status_t uct_plugin_component_load(void *arg,
                                               const uct_component_decl_t *decl,
                                               const ucx_component_t **desc_p)
@@ -278,8 +278,8 @@ ucs_status_t uct_component_list_update(void)
         return status;
     }
 
-    /* One update at a time: otherwise a slow thread could replace the list by
-     * one that it has collected before a newer one. */
+    /* One update at a time: otherwise a slow thread could replace a newer list
+     * by an older one. */
     pthread_mutex_lock(&lock);
     status = uct_components_collect(registry, &components, &count);
     if (status == UCS_OK) {

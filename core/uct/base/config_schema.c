@@ -195,8 +195,8 @@ static ucs_status_t uct_config_schema_alloc(const char *title,
 }
 
 /* Adds the name of the transport as a second prefix, unless the prefix of the
- * table is equal to it. The transport rc_verbs has the prefix RC_, so that
- * UCX_RC_VERBS_TIMEOUT is read if UCX_RC_TIMEOUT is not set. */
+ * table is equal to it. For example, the table of the transport rc_verbs has
+ * the prefix RC_: UCX_RC_VERBS_TIMEOUT is read if UCX_RC_TIMEOUT is not set. */
 static ucs_status_t uct_config_schema_add_prefix(uct_config_schema_t *schema,
                                                  const char *transport)
 {

@@ -32,8 +32,8 @@ static void no_pending_purge(uct_ep_h ep, uct_pending_purge_callback_t cb,
 
 static void no_destroy(uct_ep_h ep)
 {
-    /* ep_destroy is a required slot: a transport without it is rejected when it
-     * is loaded */
+    /* the slot is required: a transport without it is rejected when it is
+     * loaded */
 }
 
 static ucs_status_t no_check(uct_ep_h ep, unsigned flags,

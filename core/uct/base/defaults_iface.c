@@ -95,7 +95,7 @@ static void plain_progress_disable(uct_iface_h iface, unsigned flags)
         return;
     }
 
-    /* it was added by the _safe function or by the other one */
+    /* remove the callback by the counterpart of the function that added it */
     if (state->progress_safe) {
         ucs_callbackq_remove_safe(queue, state->progress_id);
     } else {

@@ -12,8 +12,7 @@ static void no_md_close(uct_md_h md)
 
 static ucs_status_t no_md_query(uct_md_h md, ucx_md_attr_t *attr)
 {
-    return UCS_OK; /* the caller has set the attributes to zero, which means no
-                    * capabilities */
+    return UCS_OK; /* the caller has set the capabilities to zero */
 }
 
 static ucs_status_t no_mem_alloc(uct_md_h md, size_t *length, void **address,

@@ -20,8 +20,10 @@
 
 typedef struct uct_host_mpool {
     ucx_mpool_t super;         /* has the free list; the plugin sees it */
-    ucx_mpool_params_t params; /* as passed by the plugin; members that an older
-                                * plugin does not have are zero */
+    ucx_mpool_params_t params; /* as passed by the plugin, but with a minimum
+                                * `alignment` and a default for elems_per_chunk;
+                                * members that an older plugin does not have are
+                                * zero */
     char *name;                /* for messages */
     size_t stride;             /* bytes from one element to the next */
     unsigned num_elems;        /* number of elements in all chunks */

@@ -26,10 +26,10 @@ ucs_status_t uct_iface_estimate(uct_iface_h iface, ucx_perf_t *perf);
  * may call this function. */
 unsigned uct_iface_num_eps(uct_iface_h iface);
 
-/* Returns whether the caller may disable the progress of an interface and call
- * it only now and then, without a loss of events. True if the progress is
- * enabled, and by the default progress_enable slot, which only adds the
- * progress function to the worker. */
+/* Returns whether the caller may disable the progress of an interface, and call
+ * its progress function only now and then, without a loss of events. True if
+ * the default progress_enable slot, which only adds that function to the
+ * worker, has enabled the progress. */
 int uct_iface_can_idle(uct_iface_h iface);
 
 /*

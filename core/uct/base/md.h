@@ -37,8 +37,9 @@ ucs_status_t uct_md_mkey_pack_v2(uct_md_h md, uct_mem_h memh, void *address,
 ucs_status_t uct_md_mem_info(uct_md_h md, const void *address, size_t length,
                              unsigned wanted, ucx_mem_attr_t *attr);
 
-/* Attaches memory that another process exported. `buffer`: the packed key that
- * the other process has created. */
+/* Creates a handle for memory that another process has exported. `buffer`: the
+ * key, of `length` bytes, which that process has packed with
+ * UCX_MKEY_PACK_EXPORT. */
 ucs_status_t uct_md_mem_attach(uct_md_h md, const void *buffer, size_t length,
                                uct_mem_h *memh_p);
 
@@ -57,9 +58,9 @@ ucs_status_t uct_rkey_unpack_sized(uct_component_h component,
 ucs_status_t uct_rkey_compare(uct_component_h component, uct_rkey_t a,
                               uct_rkey_t b, int *result);
 
-/** As uct_mem_alloc(); if a memory domain allocates the memory, it gets
- *  `secret` for the keys of the memory (see ucx_mem_alloc_params_t). 0:
- *  none. */
+/** As uct_mem_alloc(); if a memory domain allocates the memory, the domain uses
+ *  `secret` in the keys of the memory (see ucx_mem_reg_params_t). 0: the domain
+ *  uses its own secret. */
 ucs_status_t uct_mem_alloc_secret(size_t length,
                                   const uct_alloc_method_t *methods,
                                   unsigned num_methods,

@@ -103,7 +103,7 @@ static void uct_mem_fill(uct_allocated_memory_t *mem, uct_alloc_method_t method,
 }
 
 /* Returns the device that the domain has selected for the memory; for host
- * memory, the requested device. */
+ * memory, or if the domain does not tell the device, the requested one. */
 static ucs_sys_device_t uct_mem_device_of(const uct_allocated_memory_t *mem,
                                           const uct_mem_request_t *request)
 {

@@ -20,9 +20,9 @@ static pthread_rwlock_t uct_tellers_lock = PTHREAD_RWLOCK_INITIALIZER;
 static uct_md_h *uct_tellers;      /* open domains that detect memory types */
 static unsigned uct_tellers_count; /* length of that array */
 
-/* Protects the two variables below. Separate from uct_tellers_lock, because
- * this lock is held while the subscription to memory events takes the lock of
- * the dynamic linker, for which the detection of a type must not wait. */
+/* Protects the two variables below. The subscription to memory events takes the
+ * dynamic linker's lock while it holds this one. The detection of a type must
+ * not wait for that, so uct_tellers_lock is separate. */
 static pthread_mutex_t uct_listen_lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned uct_listen_count; /* number of open domains that detect types */
 static int uct_is_listening;      /* subscribed to memory events */

@@ -42,8 +42,8 @@ static inline ucs_status_t uct_short_status(ucs_status_t status)
     return (status == UCS_INPROGRESS) ? UCS_OK : status;
 }
 
-/* Returns whether the length of all entries plus `start` is within the
- * limit. */
+/* Returns whether the number of entries, and their total length plus `start`,
+ * are within the limits. */
 static int uct_iov_fits(const uct_iov_t *iov, size_t iovcnt, size_t start,
                         size_t max_iov, size_t max_length)
 {

@@ -71,7 +71,8 @@ struct ucx_rcache {
     int is_watched;             /* subscribed to memory events */
     int wake_fd;                /* eventfd that wakes the service thread to
                                  * deregister garbage; -1: none */
-    size_t max_unreleased;      /* garbage_bytes above which it is woken */
+    size_t max_unreleased;      /* garbage_bytes above which the service thread
+                                 * is woken */
 
     pthread_mutex_t lock;    /* protects the members below */
     uct_region_tree_t tree;  /* cached regions by their address */
@@ -121,8 +122,9 @@ static void uct_regions_free(ucx_rcache_t *rcache, ucs_list_link_t *garbage)
     }
 }
 
-/* Removes a region from the tree. If it has no references, moves it to the list
- * `garbage`, which the caller deregisters. The caller holds the lock. */
+/* Removes a region from the tree. If it has no references, moves it to
+ * `garbage`, a list of regions that the caller must deregister after it has
+ * released the lock. The caller holds the lock. */
 static void uct_rcache_uncache(ucx_rcache_t *rcache, uct_region_t *region,
                                ucs_list_link_t *garbage)
 {

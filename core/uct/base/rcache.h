@@ -23,9 +23,9 @@ ucs_status_t uct_rcache_create_watched(const ucx_rcache_params_t *params,
 /*
  * Returns a region that covers [address, +length) and has at least the access
  * flags `flags`. The reference keeps it registered until uct_rcache_put(). A
- * new region replaces the cached regions that overlap the range, and covers
- * them. UCS_ERR_UNSUPPORTED in a child that was forked after the cache was
- * created.
+ * new region replaces the cached regions that overlap the range; it covers
+ * their ranges too, unless their registration fails. UCS_ERR_UNSUPPORTED in a
+ * child that was forked after the cache was created.
  */
 ucs_status_t uct_rcache_get(ucx_rcache_t *rcache, void *address, size_t length,
                             unsigned flags, ucx_rcache_region_t **region_p);

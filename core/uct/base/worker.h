@@ -31,7 +31,8 @@ typedef struct uct_oneshot {
 } uct_oneshot_t;
 
 struct uct_worker {
-    ucs_callbackq_t progress_q; /* progress functions of interfaces */
+    ucs_callbackq_t progress_q; /* progress callbacks of interfaces, plugins and
+                                 * users */
     atomic_uint num_oneshots;   /* number of queued one-shot calls; progress
                                  * accesses the queue only if it is not 0 */
     ucs_thread_mode_t thread_mode;

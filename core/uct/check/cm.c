@@ -42,7 +42,7 @@ typedef struct cm_record {
 
 /* The records of all connection managers. Protected by uct_check_lock(). */
 static UCS_LIST_HEAD(records); /* of endpoints and listeners that exist */
-static UCS_LIST_HEAD(retired); /* of those that were destroyed, in that order */
+static UCS_LIST_HEAD(retired); /* of those that have ended, in that order */
 static unsigned num_retired;   /* length of `retired` */
 
 /* --- Records -------------------------------------------------------------- */
@@ -83,9 +83,9 @@ static cm_record_t *record_find(const void *object)
     return found;
 }
 
-/* Marks a record as ended. Called before the plugin destroys the object,
- * because another thread may create a new object at the same address before the
- * plugin's function returns. */
+/* Marks a record as ended. If the object exists, called before the plugin
+ * destroys it, because another thread may create a new object at the same
+ * address before the plugin's function returns. */
 static void record_end(cm_record_t *record)
 {
     cm_record_t *oldest = NULL;

@@ -50,7 +50,8 @@ void uct_check_am_handler(uct_check_iface_t *check, uint8_t id,
 /* --- Attributes ----------------------------------------------------------- */
 
 /* Reports flags of the interface that the manifest does not declare. `words`
- * are the flags for which a manifest has words; others are not checked. */
+ * are the bits of cap.flags for which a manifest has words; its other bits are
+ * not checked. */
 static void check_declared(const uct_check_iface_t *check,
                            const uct_iface_attr_t *attr)
 {

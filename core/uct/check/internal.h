@@ -124,8 +124,8 @@ typedef struct uct_check_call {
                              * callbacks of the user since */
 } uct_check_call_t;
 
-/* Called before and after each function of the plugin. After it, reports a
- * function that took too long (rule 13). */
+/* Called before and after a function of the plugin, except those of memory
+ * domains. uct_check_call_end() reports a slot that took too long (rule 13). */
 void uct_check_call_begin(uct_check_call_t *call, uct_check_iface_t *iface,
                           const char *slot, uct_check_kind_t kind);
 void uct_check_call_end(uct_check_call_t *call);
@@ -182,7 +182,7 @@ typedef struct uct_check_am {
 struct uct_check_iface {
     const uct_check_tl_t *tl;
     uint64_t cap_flags;    /* UCT_IFACE_FLAG_* that the manifest declares */
-    uint64_t event_flags;  /* UCT_IFACE_FLAG_EVENT_* that it declares */
+    uint64_t event_flags;  /* UCT_IFACE_FLAG_EVENT_* in the manifest */
     uct_iface_attr_t attr; /* as the plugin's query slot has returned */
     uct_check_am_t am[UCT_AM_ID_MAX];
     ucs_list_link_t eps;     /* uct_check_ep_t of its endpoints */
@@ -221,12 +221,12 @@ typedef struct uct_check_ep {
 
 typedef enum uct_check_op_state {
     UCT_CHECK_RUNNING,     /* the plugin's function has not returned */
-    UCT_CHECK_OUTSTANDING, /* it has returned UCS_INPROGRESS */
-    UCT_CHECK_UNUSED,      /* it has returned another status, so that it must
-                            * not use the completion */
+    UCT_CHECK_OUTSTANDING, /* the function has returned UCS_INPROGRESS */
+    UCT_CHECK_UNUSED,      /* the function has returned another status, so
+                            * the plugin must not use the completion */
     UCT_CHECK_COMPLETED,   /* the plugin has called the completion */
     UCT_CHECK_ABANDONED,   /* the endpoint was destroyed without a cancelling
-                            * flush */
+                            * flush, or the interface was closed */
     UCT_CHECK_CANCELED,    /* the user has cancelled it: the completion must not
                             * be called */
 } uct_check_op_state_t;
@@ -333,9 +333,9 @@ void uct_check_recvs_free(uct_check_iface_t *check);
 const ucx_ep_ops_t *uct_check_send_begin(uct_check_call_t *call, uct_ep_h ep,
                                          const char *slot);
 
-/* Called after a send that has returned `status`; they return it. The second is
- * for a send with a completion, whose record `op` may be NULL; the third is for
- * a send that must not return UCS_INPROGRESS. */
+/* Called after a send that has returned `status`, and return the same. The
+ * second is for a send with a completion, whose record `op` may be NULL; the
+ * third is for a send that must not return UCS_INPROGRESS. */
 ucs_status_t uct_check_send_end(uct_check_call_t *call, uct_ep_h ep,
                                 ucs_status_t status);
 ucs_status_t uct_check_send_end_op(uct_check_call_t *call, uct_ep_h ep,
@@ -344,7 +344,8 @@ ucs_status_t uct_check_send_end_done(uct_check_call_t *call, uct_ep_h ep,
                                      ucs_status_t status);
 
 /* Called when pending_add has returned UCS_ERR_BUSY, which means that the next
- * send may succeed. Reports an endpoint on which it never does. */
+ * send may succeed. Reports an endpoint on which many sends in a row do not
+ * succeed. */
 void uct_check_send_busy(uct_check_iface_t *iface, uct_ep_h ep);
 
 /* --- Slots ---------------------------------------------------------------- */
@@ -355,7 +356,8 @@ extern const ucx_md_ops_t uct_check_md_slots;
 extern const ucx_cm_ops_t uct_check_cm_slots;
 extern const ucx_ep_ops_t uct_check_cm_ep_slots;
 
-/* Each function stores the checking functions of one file in *ops. */
+/* Each function stores a part of the checking functions of endpoints in
+ * *ops. */
 void uct_check_am_slots(ucx_ep_ops_t *ops);
 void uct_check_rma_slots(ucx_ep_ops_t *ops);
 void uct_check_ep_slots(ucx_ep_ops_t *ops);

@@ -16,7 +16,7 @@ struct uct_check_md {
     uint64_t md_flags;       /* UCT_MD_FLAG_* that the manifest declares */
     uint64_t mem_types;      /* memory types that it declares, as bits */
     size_t key_size;         /* rkey_packed_size that the query has returned */
-    size_t exported_size;    /* exported_mkey_packed_size that it has
+    size_t exported_size;    /* exported_mkey_packed_size that the query has
                               * returned */
 };
 

@@ -28,8 +28,9 @@ static pending_t **bucket_of(const uct_pending_req_t *req)
     return &buckets[((uintptr_t)req / 16) % BUCKETS];
 }
 
-/* Removes the record of a request and returns it, and restores the user's
- * function in the request. Returns NULL if there is no record. */
+/* Removes the record of a request from the table, restores the user's function
+ * in the request, and returns the record. Returns NULL if there is no
+ * record. */
 static pending_t *take_pending(uct_pending_req_t *req)
 {
     pending_t **link, *pending = NULL;

@@ -22,9 +22,9 @@ void uct_check_unlock(void)
 
 /* --- Operations ----------------------------------------------------------- */
 
-/* Frees the record of an operation that has ended. The count of the completion
- * began at 1. Reports a plugin that has decremented it although it must not,
- * without calling the completion, which completed() would have reported. */
+/* Frees the record of an operation that has ended. Reports a plugin that has
+ * decremented the count of the completion, which began at 1, too often. (If the
+ * plugin has called the completion too often, completed() has reported it.) */
 static void free_op(uct_check_op_t *op)
 {
     const int expected = (op->state == UCT_CHECK_COMPLETED) ? 0 : 1;

@@ -18,8 +18,8 @@
 #define PHNUM_MAX   256  /* a file with more program headers is rejected */
 #define DYNAMIC_MAX 1024 /* further entries of a dynamic section are ignored */
 
-/* The machine for which this file is compiled; others are rejected. If it is
- * not in this list, the machine is not checked. */
+/* The machine for which this file is compiled: shared objects for others are
+ * rejected. On a machine that is not in this list, this is not checked. */
 #if defined(__x86_64__)
 #define NATIVE_MACHINE EM_X86_64
 #elif defined(__aarch64__)
@@ -83,8 +83,8 @@ static const char *read_header(elf_file_t *file)
     return NULL;
 }
 
-/* Returns whether the file contains all segments. If it is truncated, it must
- * not be loaded: an access to the missing part of a mapping raises SIGBUS. */
+/* Returns whether the file contains all segments. A truncated file must not be
+ * loaded: an access to the missing part of a mapping raises SIGBUS. */
 static int is_complete(const elf_file_t *file)
 {
     const ElfW(Phdr) * segment;

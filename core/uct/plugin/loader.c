@@ -108,8 +108,9 @@ static int is_openable(const char *text, const char *library)
            (access(library, R_OK) == 0);
 }
 
-/* Rejects the plugin for the failure of dlopen(): a missing symbol, a lack of
- * memory or descriptors, or another fault of the library. */
+/* Rejects the plugin after dlopen() has failed. The loader's message decides
+ * the code: a missing symbol, a lack of memory or descriptors, or, for any
+ * other message, a failed load. */
 static ucs_status_t reject_dlerror(const char *library,
                                    uct_rejection_t *rejection)
 {

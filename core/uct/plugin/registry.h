@@ -48,7 +48,7 @@ typedef struct uct_plugin_info {
     const char *folder;             /* folder of the manifest without symbolic
                                      * links; "" if unknown */
     const char *library;            /* path of the shared object without links;
-                                     * "" if it is missing or was refused */
+                                     * "" if it is missing or was rejected */
     const uct_manifest_t *manifest; /* NULL if it is invalid or unreadable */
     const uct_search_dir_t *dir;    /* search folder that contains the
                                      * manifest */

@@ -32,10 +32,11 @@ static int replaces(const uct_plugin_t *plugin, const uct_plugin_t *other)
 }
 
 /* Moves the plugins before position `index` that the plugin at `index` replaces
- * to the positions directly behind it. A caller that loads the plugins in order
- * then comes to a replaced plugin after the other one has failed to load. And a
- * replaced plugin with an equal component cannot displace the other as the
- * earlier one of the two. Plugins that replace each other are not moved. */
+ * to the positions directly behind it. Then a caller that loads the plugins in
+ * order tries a replaced plugin after the one that replaces it, which may fail
+ * to load. And a replaced plugin with a component of the same name, as the
+ * earlier of the two, cannot displace the one that replaces it. Plugins that
+ * replace each other are not moved. */
 static void move_replaced(uct_plugin_registry_t *registry, unsigned index)
 {
     uct_plugin_t **plugins = registry->plugins;
@@ -135,8 +136,8 @@ static void resolve_earlier(uct_plugin_registry_t *registry, unsigned index)
     uct_plugin_t *plugin = registry->plugins[index], *earlier;
     unsigned i;
 
-    /* A usable plugin that does not give way is loaded. It counts as earlier at
-     * any position. */
+    /* A usable plugin that does not give way is loaded, or being loaded. It
+     * counts as earlier at any position. */
     for (i = 0; gives_way(plugin) && (i < registry->num_plugins); ++i) {
         earlier = registry->plugins[i];
         if ((earlier != plugin) && uct_plugin_is_usable(earlier) &&

@@ -81,8 +81,8 @@ static const char *type_name(const json_t *value)
 }
 
 /* Writes a description of the value, for messages, to `buffer`, and returns
- * `buffer`: type and content, or only the type if the value is long, an object
- * or an array. */
+ * `buffer`: type and content (of a string only the content), or only the type
+ * if the value is long, an object or an array. */
 static const char *found(const json_t *value, char *buffer, size_t size)
 {
     const char *type = type_name(value);
@@ -392,8 +392,9 @@ static int is_declared(const schema_run_t *run, const schema_members_t members,
     return 0;
 }
 
-/* "additionalProperties": true accepts members that the schema does not
- * declare, as does a document for a newer version (UCT_SCHEMA_LENIENT). */
+/* Members that the schema does not declare are accepted if
+ * "additionalProperties" is true, or the document is for a newer version
+ * (UCT_SCHEMA_LENIENT). */
 static int check_additional(schema_run_t *run, const schema_members_t members,
                             const uct_schema_node_t *rule, json_t *value)
 {
@@ -416,8 +417,8 @@ static int check_additional(schema_run_t *run, const schema_members_t members,
 }
 
 /* "if": checks the value by "then" if it conforms to `rule`, otherwise by
- * "else". That it does not conform to `rule` is not a violation, so this is
- * tested with a copy of `run` that stores none. */
+ * "else". The test by `rule` uses a copy of `run` that stores no violation,
+ * because the document may be valid in either case. */
 static int check_if(schema_run_t *run, const schema_members_t members,
                     const uct_schema_node_t *rule, json_t *value)
 {

@@ -88,10 +88,9 @@ static ucs_status_t self_mpool_create(self_iface_t *iface, const char *name,
         offset = params->am_align_offset;
     }
 
-    /* The requested alignment is used only if it leaves the descriptor in front
-     * of the message aligned, too. It does not if the headroom and the
-     * requested offset are such that both cannot be multiples of a pointer's
-     * size. */
+    /* The requested alignment is used only if the descriptor, which is at the
+     * beginning of the buffer, is aligned too. This requires that the distance
+     * from there to the byte to align is a multiple of a pointer's size. */
     iface->is_aligned = (prefix + offset) % sizeof(void *) == 0;
     if (iface->is_aligned && (alignment > sizeof(void *))) {
         mp_params.alignment    = alignment;
