@@ -33,7 +33,8 @@ int cuda_is_started(void);
  * *reason, a static text, or NULL on success. */
 ucs_status_t cuda_start(const char **reason);
 
-/** Returns the number of devices; 0 until the driver is started. */
+/** Returns the number of devices; 0 until cuda_is_started() or cuda_start() has
+ * found that the driver is started. */
 int cuda_num_devices(void);
 
 /** Converts a result of the driver to a status. */

@@ -92,9 +92,9 @@ void cuda_release(int device, void *context)
     }
 }
 
-/* Activates the device's primary context again after a reset: retaining it does
- * that. The additional reference is released at once, because a reset does not
- * release the reference of cuda_retain(). */
+/* Activates the device's primary context again after a reset, by retaining the
+ * context. This additional reference is released at once, because a reset does
+ * not release the reference of cuda_retain(). */
 int cuda_revive(int device)
 {
     void *context;

@@ -16,7 +16,7 @@
 #include <stdio.h>
 
 /* The oldest supported driver, as cuDriverGetVersion() numbers it: the first
- * one with memory pools, cuStreamWriteValue32_v2(), and the 64-byte handles
+ * one that has memory pools, cuStreamWriteValue32_v2(), and the 64-byte handles
  * that this plugin uses. */
 enum { OLDEST_DRIVER = 11070 };
 

@@ -146,8 +146,8 @@ enum {
     CU_MEMCPY_SRC_ACCESS_ORDER_ANY    = 3,
 };
 
-/** The default stream of the calling thread, which does not wait for the
- * context's default stream. */
+/** The calling thread's own default stream. Of other streams, it waits only for
+ * the context's legacy default stream. */
 #define CU_STREAM_PER_THREAD ((CUstream)0x2)
 
 typedef struct CUipcMemHandle_st {

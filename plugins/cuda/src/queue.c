@@ -72,9 +72,10 @@ static int check_current(const accel_queue_t *queue)
     }
 }
 
-/* Makes the queue's context current. This takes one driver call if the context
- * is current already, which is usual if the program uses the CUDA runtime,
- * otherwise three. With drivers before CUDA 12, it takes one more. */
+/* Makes the queue's context current. Together with cuda_leave(), this takes one
+ * driver call if the context is current already, which is usual if the program
+ * uses the CUDA runtime, otherwise three. With drivers before CUDA 12, it takes
+ * one more. */
 int cuda_queue_enter(accel_queue_t *queue, accel_scope_t *scope)
 {
     int result;

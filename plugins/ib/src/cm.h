@@ -150,8 +150,9 @@ enum {
 };
 
 typedef struct ib_cm_link {
-    /* Node in `unknown`, `requested`, `rejected`, `dead` or `links` of `cm`,
-     * depending on `state` */
+    /* Node in `unknown`, `requested`, `rejected`, `dead` or `links` of `cm`; in
+     * no list while a thread that has taken the link out of REQUESTED handles
+     * it */
     ib_link_t node;
     ib_cm_t *cm;
     struct rdma_cm_id *id; /* id->context points to this structure */
@@ -278,7 +279,7 @@ void ib_cm_link_dev_name(const ib_cm_link_t *link, char *name, size_t size);
 void ib_cm_link_remote_data(const ib_cm_link_t *link,
                             uct_cm_remote_data_t *data);
 /* Closes the link of a client that has sent no valid REQUEST, and logs the
- * reason: "a client that `what`". */
+ * reason, which is "a client that ", followed by `what`. */
 void ib_cm_link_refuse(ib_cm_link_t *link, const char *what);
 
 /* --- cm_listener.c -------------------------------------------------------- */

@@ -98,8 +98,8 @@ static void established(ib_cm_link_t *link, const cm_event_t *event)
     ib_cm_intro_t intro;
 
     if (link->state != IB_CM_ST_CONNECTING) {
-        return; /* On the server's side only messages change the state of a
-                 * link */
+        return; /* The server's side waits for the message REQUEST, not for this
+                 * event */
     }
     if (!take_intro(event, &intro)) {
         ucx_diag("rdmacm: the server that answered is none of UCX: its private "
@@ -194,7 +194,7 @@ static void link_event(ib_cm_link_t *link, const cm_event_t *event)
     }
 }
 
-/* Returns non-zero if the link is in REQUESTED or another thread has taken it.
+/* Returns non-zero if the link is in REQUESTED or a thread has taken it.
  * Then the manager must not handle the event. If the event ends the connection,
  * sets `gone`, from which the thread that takes the link learns this. */
 static int link_is_out(ib_cm_t *cm, ib_cm_link_t *link,

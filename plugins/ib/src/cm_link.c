@@ -3,10 +3,10 @@
  * Links: an RDMA connection with its messages in both directions. Listeners and
  * endpoints interpret the messages.
  *
- * Each side sends each kind of message at most once. Only its first message may
- * have private data (REQUEST or ACCEPT). Therefore receive buffers for all
- * messages are posted in advance: first a large one, then small ones. The
- * connection of a peer that sends more or longer messages is closed.
+ * Each side sends each kind of message at most once. Only the first message of
+ * a side may have private data (REQUEST or ACCEPT). Therefore receive buffers
+ * for all messages are posted in advance: first a large one, then small ones.
+ * The connection of a peer that sends more or longer messages is closed.
  */
 #include "cm.h"
 #include "device.h"
@@ -391,7 +391,7 @@ void ib_cm_link_nudge(ib_cm_link_t *link)
     struct ibv_send_wr *bad;
 
     /* While another send is outstanding, the send queue may have no free
-     * entry. */
+     * entry; then the write is omitted. */
     if ((link->unsent == 0) && (ibv_post_send(link->id->qp, &wr, &bad) == 0)) {
         ++link->unsent;
     }

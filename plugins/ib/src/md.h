@@ -20,8 +20,8 @@ typedef struct ib_md {
     ucx_rcache_t *rcache; /* Cache of registrations; NULL: not used */
     int odp_access;       /* Access flag of all registrations of host memory:
                            * IBV_ACCESS_ON_DEMAND, or 0 */
-    /* Additional access flags of the plugin's buffers, so that the device can
-     * write the data of an RDMA read to them */
+    /* Additional access flags of the plugin's buffers: on iWARP, the right of
+     * remote writes, which the destination of an RDMA read needs; else 0 */
     int sink_access;
     int has_dmabuf;    /* The device can register memory by a dmabuf */
     int is_limit_told; /* ib_reg_failed() has reported the limit of locked

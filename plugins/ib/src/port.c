@@ -137,8 +137,9 @@ static ucs_status_t gid_by_index(const ucx_host_t *host,
     return UCS_ERR_INVALID_PARAM;
 }
 
-/* Reads the GIDs of all ports in one system call, because tables have up to
- * 1024 entries. Returns the number of GIDs, or a negative value. */
+/* Reads the GIDs of all ports in one system call, not in one for each of the up
+ * to 1024 entries of a table. Returns the number of GIDs, or a negative
+ * value. */
 static ssize_t gid_table(struct ibv_context *context, int port_length,
                          struct ibv_gid_entry **table_p)
 {
@@ -210,11 +211,11 @@ static unsigned prefix_at(const struct ifaddrs *at, const union ibv_gid *gid)
     return 0;
 }
 
-/* Returns the length of the GID's subnet prefix in bits. An InfiniBand prefix
- * has 64 bits. The prefix of an IP address is that of its network device. If no
- * network device has the address, for example because it is in another
- * namespace, 64 bits are compared: then all IPv4 addresses count as one
- * subnet. */
+/* Returns the length of the GID's subnet prefix in bits. A prefix of InfiniBand
+ * or RoCE v1 has 64 bits. The prefix of an IP address is that of its network
+ * device. If no network device has the address, for example because the device
+ * is in another namespace, 64 bits are compared: then all IPv4 addresses count
+ * as one subnet. */
 static uint8_t gid_prefix(uint8_t kind, const union ibv_gid *gid)
 {
     unsigned prefix = 0;
@@ -265,7 +266,8 @@ static ucs_status_t port_set_gid(const ucx_host_t *host,
     return UCS_OK;
 }
 
-/* Selects the P_Key. Its top bit marks a full member. */
+/* Selects the P_Key. The top bit of a P_Key marks a full member. If `wanted` is
+ * 0 and the table has no full member, selects the first entry. */
 static ucs_status_t port_set_pkey(const ucx_host_t *host,
                                   struct ibv_context *context,
                                   const struct ibv_port_attr *attr,
@@ -450,7 +452,8 @@ int ib_port_reaches(const ib_port_t *port, const ucx_reachable_args_t *args)
     if (port->local_subnet && (port->kind != IB_LINK_IB)) {
         return unreachable(args, "another subnet (UCX_IB_ROCE_LOCAL_SUBNET)");
     }
-    /* RoCE v2 is routed by IP, InfiniBand by a global routing header. */
+    /* RoCE v2 and iWARP are routed by IP, InfiniBand by a global routing
+     * header. */
     if (port->kind == IB_LINK_ROCE_V1) {
         return unreachable(args, "RoCE v1 does not leave its Ethernet segment");
     }

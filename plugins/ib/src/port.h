@@ -18,9 +18,9 @@
  *   +--------+--------+--------+--------------------------+
  */
 typedef struct ib_wire_device {
-    uint8_t kind; /* IB_LINK_* */
-    uint8_t mtu;  /* An ibv_mtu, 1 to 5: the maximum packet size of the port */
-    uint16_t lid; /* The port's local identifier; only InfiniBand uses it */
+    uint8_t kind;    /* IB_LINK_* */
+    uint8_t mtu;     /* ib_port_t.mtu of the port, 1 to 5 */
+    uint16_t lid;    /* The port's local identifier; only InfiniBand uses it */
     uint8_t gid[16]; /* On iWARP, the IP address; IPv4 as ::ffff:a.b.c.d */
 } __attribute__((packed)) ib_wire_device_t;
 

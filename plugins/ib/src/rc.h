@@ -31,8 +31,10 @@ typedef struct rc_join rc_join_t;
  * of the flow control (rc_credits.c). */
 enum {
     RC_AM_ID_MASK = 0x1f,
-    RC_AM_GRANT   = 0x20, /* Grants the receiver of this message credits for
-                           * half of its window */
+    RC_AM_GRANT   = 0x20, /* Grants an endpoint credits for half of its window:
+                           * the receiver of this message or, if the message
+                           * has immediate data, the endpoint with the queue
+                           * pair number in it */
     RC_AM_ASK     = 0x40, /* The sender of this message requests credits for
                            * half of its window */
     RC_AM_ONLY_FC = 0x80, /* Only the header byte: there is no message for the
@@ -104,7 +106,8 @@ enum {
     RC_EP_CONNECTED = 1 << 0, /* The endpoint can send */
     RC_EP_FAILED    = 1 << 1, /* Every send returns rc_ep_t.status */
     RC_EP_ZOMBIE    = 1 << 2, /* Destroyed by its user, not yet freed */
-    RC_EP_FENCE     = 1 << 3, /* The next request waits for earlier reads */
+    RC_EP_FENCE     = 1 << 3, /* The next request waits for earlier reads and
+                               * atomic operations */
     /* Failed: progress calls the user's error handler after the last request
      * has completed */
     RC_EP_TELL      = 1 << 4,
@@ -177,9 +180,10 @@ struct rc_ep {
                            * sends */
     uint32_t peer_qpn;    /* Number of the peer's queue pair */
     uint64_t peer_token;  /* rc_iface_t.token of the peer; 0: none */
-    /* iWARP (rc_join.h): the connection of librdmacm, or NULL; then `psn`, and
-     * key and address of the rc_join_word_t, of the remote endpoint */
-    struct rdma_cm_id *join_id;
+    struct rdma_cm_id *join_id; /* iWARP (rc_join.h): the connection of
+                                 * librdmacm, or NULL */
+    /* iWARP, from the peer's address: `psn` of the remote endpoint; key and
+     * address of its rc_join_word_t */
     uint32_t peer_psn;
     uint32_t word_rkey;
     uint64_t word_address;
@@ -209,8 +213,9 @@ struct rc_iface {
     struct ibv_comp_channel *channel; /* Signals events of both
                                        * completion queues */
     struct ibv_srq *srq;              /* Receive queue of all endpoints */
-    /* Entries of send_cq that no outstanding request may use. Each request
-     * takes one, because also an unsignaled request completes if it fails */
+    /* Number of entries of send_cq that are not reserved. Each outstanding
+     * request reserves one, because even an unsignaled request has a completion
+     * if it fails */
     unsigned cq_free;
     unsigned max_inline; /* Bytes of inline data of a work request */
     unsigned max_sge;    /* Scatter/gather entries of a work request */
@@ -231,7 +236,7 @@ struct rc_iface {
                              * a poll of send_cq */
     unsigned owing_rounds;  /* Number of rounds of progress with events in which
                              * `owing` was not empty */
-    /* Number of receive buffers that the windows of all peers together use */
+    /* Number of receive buffers that the windows of all peers together need */
     unsigned num_given;
     /* Endpoints by rc_ep_t.index, which a work request id contains; NULL: the
      * index is free */
@@ -344,10 +349,9 @@ ucs_status_t rc_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
 void rc_ep_destroy(uct_ep_h ep);
 /* Returns the endpoint with this queue pair, or NULL. */
 rc_ep_t *rc_ep_by_qpn(rc_iface_t *iface, uint32_t qpn);
-/* Called for an endpoint that the user has destroyed, at first and after each
- * completion. Does nothing until all requests have completed; then progress
- * frees the endpoint as soon as all messages that it has received are
- * delivered. */
+/* Ends an endpoint that the user has destroyed. Called by rc_ep_destroy() and
+ * after each completion. When all requests have completed, makes progress free
+ * the endpoint as soon as all messages that it has received are delivered. */
 void rc_ep_finish(rc_ep_t *ep);
 /* Stops the endpoint's queue pair, and makes progress free the endpoint after
  * all messages that it has received are delivered. */

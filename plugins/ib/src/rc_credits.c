@@ -8,12 +8,12 @@
  * sender cannot fill the receive queue, which all endpoints of the receiving
  * interface share.
  *
- * Two interfaces may have several connections, for example one that each side
- * has created and sends over. Then the receiver's next message to the same peer
- * may belong to another connection. That message can carry the grant if both
- * connections lead to the same remote interface, which the interface tokens in
- * the addresses show (rc_iface_t.token). The message then has immediate data:
- * the number of the peer's queue pair that gets the credits.
+ * Two interfaces may have several connections, for example if each side has
+ * created one and sends over it. Then the receiver's next message to the same
+ * peer may belong to another connection. That message can carry the grant if
+ * both connections lead to the same remote interface, which the interface
+ * tokens in the addresses show (rc_iface_t.token). The message then has
+ * immediate data: the number of the peer's queue pair that gets the credits.
  *
  * The receiver selects the window of each connection, so that the windows of
  * all connections fit three quarters of the receive queue: a new connection
@@ -174,9 +174,9 @@ void rc_credits_carried(rc_iface_t *iface, rc_ep_t *ep)
     }
 }
 
-/* If a lost grant were not repeated, the sender would wait forever. A grant
- * that arrives twice does no harm, because add_credits() limits the credits to
- * the window. */
+/* If a lost grant were not repeated, the peer would wait for credits forever. A
+ * grant that arrives twice does no harm, because add_credits() limits the
+ * credits to the window. */
 void rc_credits_repeat(rc_ep_t *failed)
 {
     rc_iface_t *iface = rc_iface_of(failed);

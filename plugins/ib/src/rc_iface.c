@@ -114,8 +114,8 @@ static ucs_status_t make_pools(rc_iface_t *iface)
     return status;
 }
 
-/* Computes the limits of the interface from the variables and the device's
- * attributes. */
+/* Computes the limits of the interface from the configuration variables and the
+ * device's attributes. */
 static void set_limits(rc_iface_t *iface)
 {
     const struct ibv_device_attr *attr = &iface->md->attr;

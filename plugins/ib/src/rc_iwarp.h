@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * iWARP connections after rc_join.h has established them: the order of
- * completions, short data, the first messages, and the end of a connection. The
- * functions do nothing for other devices.
+ * completions, short data, the first messages, and the end of a connection. For
+ * other devices, the functions are not called or do nothing.
  *
  * rc_order.c: the software iWARP of Linux (siw) reports a send or a write as
  * complete while an earlier read is outstanding, and reports no request that

@@ -11,7 +11,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/* Seconds before the first write, and the limit to which the delay doubles */
+/* Seconds before the first write; the delay then doubles, up to LAST_DELAY */
 static const double FIRST_DELAY = 0.01;
 static const double LAST_DELAY  = 1.0;
 

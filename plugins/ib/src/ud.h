@@ -5,18 +5,18 @@
  * acknowledgements and retransmissions.
  *
  * A connection is a pair of endpoints of two interfaces. When a peer requests a
- * connection, this side creates an endpoint that does not belong to the user
- * yet (no UD_EP_USED). When the user next creates an endpoint to that peer, the
- * user gets this endpoint. An endpoint that the user has destroyed is kept
- * until the peer's user has destroyed the other endpoint of the connection,
- * because the peer may still send.
+ * new connection, this side creates an endpoint that does not belong to the
+ * user yet (no UD_EP_USED). When the user next creates an endpoint to that
+ * peer, the user gets this endpoint. An endpoint that the user has destroyed is
+ * kept until the peer's user has destroyed the other endpoint of the
+ * connection, because the peer may still send.
  *
  * While the user does not call progress, the service thread receives and
  * acknowledges packets (ud_service.c). Unless a comment says otherwise, only
  * the thread that holds ud_iface_t.guard may access the state of an interface.
  *
- * Each work request of an interface has a sequence number (`sn`). It shows
- * whether the device may still read the buffer of the request.
+ * Each work request of an interface has a sequence number (`sn`). The device
+ * may read the buffer of a request until `done_sn` is greater than that number.
  */
 #ifndef IB_UD_H
 #define IB_UD_H
@@ -101,7 +101,8 @@ typedef struct ud_ah {
     ib_wire_device_t device; /* Address of the remote port */
 } ud_ah_t;
 
-/* A remote interface to which there are connections. */
+/* A remote interface. The structure is created before its first endpoint, and
+ * is freed when its last endpoint is removed or this interface is closed. */
 typedef struct ud_peer {
     struct ud_peer *next; /* Next in the bucket of ud_iface_t.peers */
     ud_ah_t *ah;
@@ -143,8 +144,8 @@ struct ud_ep {
                          * (ud_slot_t.id) */
     uint32_t ordinal;   /* Number of the connection among those of the two
                          * interfaces (ud_connect.c) */
-    uint32_t asked_psn; /* The packets before this sequence number were followed
-                         * by a request for an acknowledgement */
+    uint32_t asked_psn; /* The peer was asked to acknowledge all packets before
+                         * this sequence number */
     uint16_t state;     /* UD_EP_* */
     int8_t status;      /* Valid with UD_EP_FAILED: the reason */
     /* Number of functions on the call stack that still use the endpoint, so
@@ -302,8 +303,9 @@ struct ud_iface {
     ud_service_t service;
     unsigned rounds;                      /* Number of calls of progress;
                                            * accessed atomically */
-    int in_service;                       /* The service thread runs: callbacks
-                                           * must not be called */
+    int in_service;                       /* The service thread holds `guard`:
+                                           * the user's callbacks must not be
+                                           * called */
     int has_deferred;                     /* The service thread has left work to
                                            * the user's next progress */
     int has_held;                         /* An endpoint has UD_EP_HOLDS */
@@ -390,8 +392,8 @@ void ud_send_acks(ud_iface_t *iface, unsigned enough);
  * not acknowledged: at the front if window.ack_now is set, otherwise at the
  * end. */
 void ud_owe_ack(ud_iface_t *iface, ud_ep_t *ep);
-/* Adds the endpoint to ud_iface_t.active. Its earliest deadline is `deadline`
- * or later. */
+/* Adds the endpoint to ud_iface_t.active. `deadline`: not later than the
+ * earliest deadline of the endpoint. */
 void ud_watch(ud_iface_t *iface, ud_ep_t *ep, double deadline);
 /* Handles deadlines that have passed, and sends lost packets again. */
 void ud_handle_deadlines(ud_iface_t *iface);

@@ -5,8 +5,8 @@
 
 #define HEAD sizeof(ud_wire_t)
 
-/* Allocates a buffer if a message can be sent now. Otherwise returns NULL and
- * stores the status that the send operation must return. */
+/* Allocates a buffer if the endpoint accepts a message now. Otherwise returns
+ * NULL and stores the status that the send operation must return. */
 static inline ud_desc_t *prepare(ud_iface_t *iface, ud_ep_t *ep,
                                  ucs_status_t *status_p)
 {
@@ -189,11 +189,11 @@ static void end_desc(ud_iface_t *iface, ud_desc_t *desc, ucs_status_t status)
     ucx_complete(comp, status);
 }
 
-/* Ends a packet that is acknowledged or has failed. If an acknowledged packet
- * was sent only once, the device does not use its buffer any more. Otherwise a
- * work request may still use the buffer until it has completed. A completion of
- * the user is not called on the service thread. In these cases the packet is
- * added to iface->leaving. */
+/* Ends a packet that is acknowledged or has failed. Adds the packet to
+ * iface->leaving if the device may still use its buffer, or if the packet has a
+ * completion of the user and this is the service thread, which calls none. If
+ * an acknowledged packet was sent only once, the device has sent it and does
+ * not use its buffer any more. */
 void ud_desc_done(ud_iface_t *iface, ud_desc_t *desc, ucs_status_t status)
 {
     if ((((desc->tx.resends == 0) && (status == UCS_OK)) ||

@@ -208,8 +208,8 @@ void ud_ep_free(ud_ep_t *ep)
     free(ep);
 }
 
-/* Returns whether the endpoint can be freed: it has failed, or both users have
- * destroyed their endpoints and the peer has acknowledged all packets. */
+/* Returns whether the endpoint can be freed: it has failed, or UD_FIN was sent
+ * and received and the peer has acknowledged all packets. */
 static int is_over(const ud_ep_t *ep)
 {
     const uint16_t both = UD_EP_FIN_SENT | UD_EP_FIN_TAKEN;

@@ -12,8 +12,8 @@
 #include <sys/random.h>
 
 #define CLOSE_SECONDS \
-    0.1             /* Maximum seconds for which the close of an interface waits
-                     * for the device to send posted packets */
+    0.1             /* Maximum seconds of each wait of say_goodbye() until the
+                     * device has sent posted packets */
 #define MAX_RTO 0.5 /* Maximum retransmission timeout in seconds */
 
 /* --- Opening -------------------------------------------------------------- */

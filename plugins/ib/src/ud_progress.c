@@ -265,8 +265,8 @@ static void ask_for_completion(ud_iface_t *iface)
     (void)ud_send_control(iface, iface->leaving->ep, UD_RESET);
 }
 
-/* Handles the endpoints in iface->ready: calls the completions and fails the
- * endpoints that the service thread has left to this thread, and dispatches
+/* Handles the endpoints in iface->ready: completes flushes and fails endpoints
+ * if the service thread has left this to the user's thread, and dispatches
  * pending requests. Returns the number of dispatched requests. */
 static unsigned dispatch(ud_iface_t *iface)
 {

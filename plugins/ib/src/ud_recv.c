@@ -284,10 +284,10 @@ static int take_packet(ud_iface_t *iface, ud_recv_t *recv,
     return recv == NULL;
 }
 
-/* Returns whether a packet was sent to the GID of this port. A device may
- * deliver the packets for all its addresses to one queue pair. With RoCE v2
- * over IPv4, the last 20 of the 40 bytes of the global routing header are the
- * IPv4 header. */
+/* Returns 0 if UCX_UD_ETH_DGID_CHECK is set and a packet on RoCE was sent to
+ * another GID than that of this port: a device may deliver the packets for all
+ * its addresses to one queue pair. With RoCE v2 over IPv4, the last 20 of the
+ * 40 bytes of the global routing header are the IPv4 header. */
 static int is_for_us(const ud_iface_t *iface, const char *grh,
                      const struct ibv_wc *wc)
 {

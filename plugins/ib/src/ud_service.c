@@ -26,9 +26,10 @@ enum {
                        * the interval is multiplied by SLOW */
     QUIET_TICKS = 25, /* Number of consecutive ticks without work after which
                        * the timer stops if the user sleeps */
-    MAX_ROUNDS  = 64, /* Maximum number of receive calls in one tick */
-    MAX_CHECKS  = 32, /* Maximum number of peers checked in one call of
-                       * progress */
+    MAX_ROUNDS  = 64, /* Maximum number of calls of ud_recv_poll() in one
+                       * tick */
+    MAX_CHECKS  = 32, /* Maximum number of endpoints from which one call of
+                       * ud_service_check() sends a packet */
 };
 
 /* Returns whether the user sleeps and nothing is in flight. */

@@ -177,7 +177,7 @@ static void event_arrived(ib_md_t *md, const struct ibv_async_event *event)
 }
 
 /* Reads and handles all events. If reading fails, the device was removed. Its
- * descriptor then stays readable, so this handler stops to monitor it. */
+ * descriptor then stays readable, so this handler stops monitoring it. */
 static void on_events(int fd, int events, void *arg)
 {
     ib_watch_t *watch = arg;

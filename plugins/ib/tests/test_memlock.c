@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* memlock: a registration that fails because of the limit of locked memory
- * logs one error that states what to change. The registration functions of
- * libibverbs are replaced here; they always fail with `reg_errno`. */
+/* memlock: a registration that fails because of the limit of locked memory logs
+ * one error that states what to change; messages of other failures do not
+ * mention the limit. The registration functions of libibverbs are replaced
+ * here; they always fail with `reg_errno`. */
 #include "../src/chunk.h"
 #include "../src/memlock.h"
 #include "suite.h"

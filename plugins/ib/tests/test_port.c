@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Configuration variables of ports and of libibverbs: which ports reach each
- * other, how packets are addressed, whether ibv_fork_init() is called. */
+ * other, when packets have a global header, which variables of a transport
+ * override those of the domain, whether ibv_fork_init() is called. */
 #include "../src/device.h"
 #include "../src/md.h"
 #include "../src/port.h"

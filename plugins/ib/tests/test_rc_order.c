@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rc_verbs over iWARP (rc_order.c): requests complete in the order of posting,
- * although the device reports them in another order. Requests that the device
- * never reports end after a time limit. */
+/* rc_verbs over iWARP (rc_order.c, rc_iwarp_prepare()): requests complete in
+ * the order of posting, although the device reports them in another order.
+ * Requests that the device never reports, and the wait for the peer of a
+ * destroyed endpoint, end after a time limit. Fences and too many reads hold
+ * later requests. Short data is inline. */
 #include "../src/rc_iwarp.h"
 #include "suite.h"
 

@@ -21,7 +21,8 @@ enum {
 };
 
 /* A completion queue. In this and the following structures, the queue is a ring
- * of `size` entries, of which `count` are used, from index `first`. */
+ * of MAX_QUEUE entries. `count` of them, at most `size`, are in use, from index
+ * `first`. */
 typedef struct completions {
     struct ibv_cq cq;
     struct ibv_wc wcs[MAX_QUEUE];
@@ -55,7 +56,7 @@ static struct ibv_context context     = {.device = &verbs_device};
 static struct ibv_pd pd               = {.context = &context};
 static ib_md_t md;
 static uint64_t seed;     /* State of below() */
-static uint32_t next_qpn; /* Number of the last queue pair */
+static uint32_t next_qpn; /* Number of the queue pair created last */
 /* Numbers of reported failures of endpoints, and of delivered messages */
 static unsigned num_failed, num_received;
 static rc_ep_t *eps[NUM_EPS]; /* Endpoints of the user; NULL: destroyed */

@@ -347,8 +347,8 @@ START_TEST(fatal_event_ends_all_interfaces_once)
 }
 END_TEST
 
-/* The descriptor of a removed device stays readable, so each watch must stop to
- * monitor it. */
+/* The descriptor of a removed device stays readable, so each watch must stop
+ * monitoring it. */
 START_TEST(removed_device_ends_all_and_is_not_polled)
 {
     struct pollfd fd = {.events = POLLIN};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* <ucx/window.h>: packets are delivered once and in order over a simulated
  * network (simulation.h). Further tests check the rules for retransmissions,
- * the window size and acknowledgements. */
+ * the window size, acknowledgements, and packets that are kept or out of
+ * order. */
 #include "simulation.h"
 #include "suite.h"
 

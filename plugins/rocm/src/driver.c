@@ -2,11 +2,11 @@
 /*
  * Loads and starts the HIP runtime; translates its results.
  *
- * The first call of any function of HIP starts the runtime. Therefore the
- * plugin asks HSA, the layer below HIP, whether the program has started the
- * runtime: this query does not start it. Loading the library takes 40 ms, so it
- * is loaded only when device memory is used. It stays loaded: it has threads
- * and does not support unloading.
+ * The first call of a function of HIP that concerns devices or memory starts
+ * the runtime. Therefore the plugin asks HSA, the layer below HIP, whether the
+ * program has started the runtime: this query does not start it. Loading the
+ * library takes 40 ms, so it is loaded only when device memory is used. It
+ * stays loaded: it has threads and does not support unloading.
  */
 #include "driver.h"
 

@@ -25,8 +25,8 @@ typedef struct opening {
     uint64_t number;    /* The runtime's number of the opened memory; other
                          * memory at this address has another number */
     uintptr_t serial;   /* Identifies the opening; never reused */
-    unsigned uses;      /* Number of calls of rocm_open_memory() that are not
-                         * yet closed */
+    unsigned uses;      /* Number of calls of rocm_open_memory() without a call
+                         * of rocm_close_memory() yet */
 } opening_t;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -5,10 +5,10 @@
 #include <string.h>
 
 /* Reads several attributes of an address in one call. Uses the first two
- * entries of `attributes` and `data` itself; the caller has set the others. For
- * an address that is not HIP's, some versions of the runtime return an error,
- * others success without a type: then stores HIP_6_MEMORY_NONE in *type_p,
- * otherwise a HIP_6_MEMORY_* with all versions. */
+ * entries of `attributes` and `data` itself; the caller has set the others.
+ * Stores one of HIP_6_MEMORY_* in *type_p, also with runtimes before version 6.
+ * It is HIP_6_MEMORY_NONE for an address that is not HIP's: some versions of
+ * the runtime then return an error, others success without a type. */
 static hipError_t look_up(const void *address, hipPointer_attribute *attributes,
                           unsigned count, void **data, int *type_p)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Costs of operations, by provider. libfabric states no costs except the speed
- * of a network card, and not with all providers.
+ * Costs of operations, by provider. libfabric states no costs, except that some
+ * providers state the speed of the network card.
  */
 #include "iface.h"
 

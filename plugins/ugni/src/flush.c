@@ -136,9 +136,9 @@ ucs_status_t ugni_ep_flush(uct_ep_h uct_ep, unsigned flags,
                                    UCS_OK;
 }
 
-/* Starts an operation on each endpoint whose completion shows that earlier
- * writes or injected messages have arrived. An endpoint that fails in this
- * function does not fail the flush of the interface. */
+/* On each endpoint with unconfirmed writes or injected messages, starts an
+ * operation whose completion shows that these have arrived. An endpoint that
+ * fails in this function does not fail the flush of the interface. */
 static ucs_status_t confirm_all(ugni_iface_t *iface)
 {
     ucs_status_t status = UCS_OK;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Interfaces and endpoints of both transports. ugni_smsg sends active messages,
- * ugni_rdma accesses remote memory. The two interfaces of a worker share a
- * port: one reliable datagram endpoint of libfabric with an address vector and
- * a completion queue. Endpoints of UCT are addresses in that vector.
+ * Interfaces and endpoints of both transports. ugni_smsg sends messages,
+ * ugni_rdma accesses remote memory. The two interfaces of a worker on a device
+ * share a port: one reliable datagram endpoint of libfabric with an address
+ * vector and a completion queue. Endpoints of UCT are addresses in that vector.
  *
- * Each send is one operation of libfabric and one completion. An operation that
- * libfabric does not accept yet waits in its endpoint's queue, so that a send
- * which has packed its data always succeeds. Until the queue is empty, further
- * sends return UCS_ERR_NO_RESOURCE. The number of operations of an interface is
- * limited, so that the completion queue has an entry for each.
+ * Each send (ugni_send_t) is one operation of libfabric with one completion;
+ * only injected messages have none. A send that libfabric does not accept yet
+ * waits in its endpoint's queue, so that a send which has packed its data
+ * always succeeds. Until the queue is empty, further sends return
+ * UCS_ERR_NO_RESOURCE. The number of sends of an interface is limited, so that
+ * the completion queue has an entry for each.
  */
 #ifndef UGNI_IFACE_H
 #define UGNI_IFACE_H
@@ -29,8 +30,8 @@
 enum {
     UGNI_MAX_NAME   = 64,  /* Maximum bytes of an address of libfabric */
     UGNI_MAX_IOV    = 16,  /* Maximum entries of am_short_iov */
-    UGNI_MAX_INJECT = 256, /* Maximum bytes of a message with header that is
-                            * sent without a buffer */
+    UGNI_MAX_INJECT = 256, /* Maximum bytes of an injected message, with its
+                            * header */
 };
 
 typedef struct ugni_link {
@@ -50,32 +51,37 @@ typedef struct ugni_op {
     uint8_t is_multi; /* A receive buffer for many messages */
     uint8_t is_tag;   /* A tagged receive: ugni_tag_recv_t */
     uint8_t is_zcopy; /* The operation uses memory of the user */
-    uint8_t epoch;    /* Epoch of the peer when the operation was posted */
+    uint8_t epoch;    /* ugni_peer_t.epoch when the operation was posted */
 } ugni_op_t;
 
+/* A receive buffer, with the message that it has received */
 typedef struct ugni_recv {
     ugni_op_t op;
-    void *desc;             /* Descriptor of its memory, with FI_MR_LOCAL */
+    void *desc;             /* Descriptor of the buffer's memory with
+                             * FI_MR_LOCAL, otherwise NULL */
     ugni_link_t link;       /* Node in port->receiving while it is posted */
-    struct ugni_recv *next; /* Next in source->early */
+    struct ugni_recv *next; /* Next in ugni_source_t.early */
     ugni_wire_head_t *head; /* The received message */
-    size_t length;          /* Its length with the header */
-    int is_shared; /* The message is in a buffer of several: it is valid only
-                    * until it is delivered or dropped */
+    size_t length;          /* Bytes of the message with its header */
+    int is_shared; /* The message is in a receive buffer for many messages: it
+                    * is valid only until it is delivered or dropped */
 } ugni_recv_t;
 
 /* First member of all operations that an endpoint starts */
 typedef struct ugni_send {
     ugni_op_t op;
-    void *desc;          /* Descriptor of its memory, with FI_MR_LOCAL */
+    void *desc;          /* Descriptor of the memory of this structure and of
+                          * its data, with FI_MR_LOCAL; otherwise NULL */
     ucs_status_t status; /* Result; set while the send is in ep->ended */
     ugni_link_t link;    /* Node in ep->queued, ep->sent, ep->ended or
                          * port->disowned */
     ugni_link_t all;     /* Node in iface->outstanding */
-    struct ugni_ep *ep;  /* NULL: the endpoint has failed or was destroyed */
+    struct ugni_ep *ep;  /* NULL: the send is in port->disowned */
     struct ugni_peer *peer;
-    uint64_t number; /* Sequence number, for flushes and fences */
-    uint64_t posted; /* Sequence number in the port; 0: not posted */
+    uint64_t number; /* Sequence number among the sends of the interface, for
+                      * flushes and fences */
+    uint64_t posted; /* Sequence number among the posted sends of the port, from
+                      * 1; 0: not posted */
     /* Passes the operation to libfabric; returns libfabric's result. */
     ssize_t (*post)(struct ugni_ep *ep, struct ugni_send *send);
     /* Called on completion, before the buffer is freed. NULL: nothing to do. */
@@ -93,14 +99,14 @@ typedef struct ugni_msg {
 /* State of an interface that sends to this one (order.c) */
 typedef struct ugni_source {
     struct ugni_source *next; /* Next in the hash bucket */
-    uint64_t id;
-    uint16_t number; /* Number of the next message to deliver */
-    uint8_t epoch;
+    uint64_t id;              /* ugni_wire_head_t.source, in host order */
+    uint16_t number;          /* Number of the next message to deliver */
+    uint8_t epoch;            /* ugni_wire_head_t.epoch of that message */
     uint8_t is_lost;    /* A message was lost: drop the other messages of the
                          * epoch */
-    uint8_t is_told;    /* The sender was told that a message is lost */
-    ugni_recv_t *early; /* Messages that arrived before earlier messages of the
-                         * source, sorted by number */
+    uint8_t is_told;    /* UGNI_ID_LOST was sent to the source in this epoch */
+    ugni_recv_t *early; /* Received messages that wait for earlier messages of
+                         * the source, sorted by number */
     double since;       /* Time when the wait for message `number` began */
 } ugni_source_t;
 
@@ -108,7 +114,7 @@ enum { UGNI_SOURCE_BUCKETS = 256 };
 
 typedef struct ugni_flush {
     struct ugni_flush *next;
-    uint64_t number; /* Waits for all operations with lower numbers */
+    uint64_t number; /* Waits for all sends with lower ugni_send_t.number */
     uct_completion_t *comp;
 } ugni_flush_t;
 
@@ -123,24 +129,25 @@ typedef enum {
     UGNI_CONTACT_MET,   /* Messages were accepted */
 } ugni_contact_t;
 
-/* State of an interface to which this one sends */
+/* A remote interface to which endpoints of the port were created. It is freed
+ * with the port. */
 typedef struct ugni_peer {
-    struct ugni_peer *next;
+    struct ugni_peer *next; /* Next in port->peers */
     fi_addr_t fi_addr;
-    uint32_t key;
-    uint16_t number; /* Number of the next message */
-    uint8_t epoch;
+    uint32_t key;             /* ugni_wire_addr_t.key of the interface */
+    uint16_t number;          /* Number of the next message to it */
+    uint8_t epoch;            /* ugni_wire_head_t.epoch of that message */
     uint8_t contact;          /* ugni_contact_t */
-    uint8_t is_silent;        /* The last sweep has found data that its host
-                               * does not acknowledge */
+    uint8_t is_silent;        /* The last ugni_port_sweep() has found data that
+                               * the peer's host does not acknowledge */
     double silent_since;      /* Time since when the host acknowledges nothing;
                                * 0: all is acknowledged */
-    char name[UGNI_MAX_NAME]; /* Its address in libfabric */
+    char name[UGNI_MAX_NAME]; /* Address of the interface in libfabric */
 } ugni_peer_t;
 
 /* Objects that the interfaces of a worker share on one device. The port's pools
  * and buffers exist until its last interface is closed, because libfabric uses
- * them until the port is closed. */
+ * them until then. */
 typedef struct ugni_port {
     struct ugni_port *next; /* Next in md->ports */
     ugni_md_t *md;
@@ -148,16 +155,16 @@ typedef struct ugni_port {
     uct_worker_h worker;
     unsigned refcount;
     unsigned used; /* Bit mask of the kinds of interfaces opened so far */
-    struct ugni_iface *ifaces[UGNI_NUM_KINDS]; /* By kind; NULL: closed */
+    struct ugni_iface *ifaces[UGNI_NUM_KINDS]; /* By kind; NULL: not open */
     struct fi_info *info;                      /* With the queue lengths that
                                                 * the configuration sets */
     struct fid_ep *ep;
     struct fid_cq *cq;
     struct fid_av *av;
-    int has_fd;
+    int has_fd;          /* The completion queue has a descriptor for wake-up */
     int is_local;        /* FI_MR_LOCAL: buffers are registered */
-    int is_waiting;      /* The last sweep has found a host that does not
-                          * acknowledge data */
+    int is_waiting;      /* The last ugni_port_sweep() has found a host that
+                          * does not acknowledge data */
     int loses_contexts;  /* The completion of a failed access may not identify
                           * its operation */
     int fetches_atomics; /* Atomics without a result are unsafe; all are posted
@@ -167,16 +174,18 @@ typedef struct ugni_port {
     unsigned polls;      /* Number of polls of the completion queue */
     int is_drained;      /* The last poll found nothing */
     double swept;        /* Time of the last ugni_port_sweep() */
-    char name[UGNI_MAX_NAME];
-    size_t name_length;
+    char name[UGNI_MAX_NAME]; /* Address of `ep` in libfabric */
+    size_t name_length;       /* Bytes of an address of libfabric */
     ugni_peer_t *peers;
-    ugni_link_t disowned; /* Sends that libfabric uses, but that no endpoint
-                           * owns any more */
-    ugni_link_t receiving;
+    ugni_link_t disowned;  /* Sends that libfabric uses, but that no endpoint
+                            * owns any more */
+    ugni_link_t receiving; /* Posted receive buffers */
+    /* Pools of ugni_msg_t and ugni_rma_t by kind; of receive buffers for one
+     * message */
     ucx_mpool_t *sends[UGNI_NUM_KINDS], *recvs;
-    ucx_mpool_t *areas; /* Receive buffers for many messages; NULL: each message
-                         * has a buffer */
-    ucx_mpool_t *tag_recvs;
+    ucx_mpool_t *areas;     /* Pool of receive buffers for many messages; NULL:
+                             * each message has its own buffer */
+    ucx_mpool_t *tag_recvs; /* Pool of ugni_tag_recv_t; NULL: not used */
 } ugni_port_t;
 
 typedef struct ugni_iface {
@@ -185,8 +194,8 @@ typedef struct ugni_iface {
     int kind;
     ugni_config_t config;
     ugni_port_t *port;
-    ugni_wire_device_t device;
-    ugni_wire_addr_t addr;
+    ugni_wire_device_t device;   /* Address of the device, as sent to peers */
+    ugni_wire_addr_t addr;       /* Address of the interface, in host order */
     unsigned tx_free;            /* Number of sends that can still be started */
     uint64_t next_number, fence; /* Sequence numbers: of the next send, and of
                                   * the first send after the last fence */
@@ -196,24 +205,26 @@ typedef struct ugni_iface {
                             * progress */
     double checked;        /* Time of the last check of peers */
     unsigned polls;        /* port->polls at the last progress */
+    /* The timer (event.c), and the user's descriptor, which contains it */
     int timer_fd, event_fd;
-    int timer_runs, is_closing;
+    int timer_runs, is_closing; /* is_closing: received messages are dropped */
     /* ugni_rdma: non-zero if a read confirms earlier writes; otherwise the
      * completions of writes confirm them */
     int confirms;
     /* Members of ugni_smsg */
-    uint64_t source;    /* Id of this interface in messages */
-    unsigned num_early; /* Messages that wait for earlier ones */
+    uint64_t source;    /* ugni_wire_head_t.source of its messages */
+    unsigned num_early; /* Messages in ugni_source_t.early of all sources */
+    /* Hash table of sources; the source of the last received message */
     ugni_source_t *sources[UGNI_SOURCE_BUCKETS], *last_source;
-    size_t recv_data; /* Offset of a message in its buffer */
-    size_t headroom;
-    size_t max_inject;    /* Maximum bytes of an injected message */
+    size_t recv_data;     /* Offset of the data, after the message's header, in
+                           * a receive buffer */
+    size_t headroom;      /* Bytes that the user has reserved before the data */
+    size_t max_inject;    /* Maximum bytes of an injected message; 0: none */
     size_t area_size;     /* Bytes of a receive buffer for many messages */
     unsigned num_missing; /* Number of receive buffers that are not posted */
-    int is_recv_told;     /* An error of the provider when one was posted is
-                       * reported already */
-    ucx_recv_desc_owner_t recv_owner;
-    struct ugni_tags *tags; /* NULL: no tag matching */
+    int is_recv_told;     /* An error of posting them was logged already */
+    ucx_recv_desc_owner_t recv_owner; /* Gets buffers that users release */
+    struct ugni_tags *tags;           /* NULL: no tag matching */
 } ugni_iface_t;
 
 enum {
@@ -221,8 +232,8 @@ enum {
     UGNI_EP_TELL   = 1 << 1, /* The failure must be reported to the user */
     UGNI_EP_ZOMBIE = 1 << 2, /* Destroyed by the user */
     UGNI_EP_CANCELED =
-        1 << 3, /* Its operations complete even after the user has destroyed
-                 * it */
+        1 << 3, /* Cancelled by a flush: its sends complete even after the user
+                 * has destroyed the endpoint */
     UGNI_EP_INTERNAL = 1 << 4, /* Created by the plugin: the user has no handle
                                 * of it */
 };
@@ -232,6 +243,7 @@ typedef struct ugni_ep {
     ugni_link_t link, todo; /* Nodes in iface->eps and iface->todo */
     ugni_peer_t *peer;
     ugni_wire_addr_t addr; /* Address of the peer */
+    /* Incomplete sends: not yet accepted by libfabric; accepted */
     ugni_link_t queued, sent;
     ugni_link_t ended; /* Sends that have failed; their completions are called
                         * when the failure is reported */
@@ -240,12 +252,14 @@ typedef struct ugni_ep {
     uint64_t dirty_addr, dirty_key; /* Address and key of the last write */
     int is_dirty;                   /* No read has confirmed that write yet */
     uint64_t fence;  /* Sends from this number on wait for earlier ones */
-    double moved;    /* Time of the last completion or failure */
+    double moved;    /* Time since when its incomplete sends make no progress,
+                      * or since its failure */
     int is_injected; /* The last messages sent were injected: they have no
                       * completion */
-    unsigned busy;   /* Number of callers; above 0 the endpoint is not freed */
-    int state;
-    ucs_status_t status;
+    unsigned busy;   /* Number of functions on the call stack that use the
+                      * endpoint, so that it must not be freed */
+    int state;       /* UGNI_EP_* */
+    ucs_status_t status; /* With UGNI_EP_FAILED: the reason */
 } ugni_ep_t;
 
 static inline void ugni_link_init(ugni_link_t *link)
@@ -321,6 +335,7 @@ int ugni_process_is_gone(uint32_t pid, uint64_t start);
 /* region.c: names the endpoint of the provider shm, before it is enabled.
  * Returns 0 or an error of libfabric. */
 int ugni_region_name(ugni_port_t *port);
+/* peer.c: sets iface->device. */
 void ugni_device_address(ugni_iface_t *iface);
 int ugni_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args);
 
@@ -337,14 +352,16 @@ void ugni_ep_destroy(uct_ep_h ep);
  * untrusted input. */
 ucs_status_t ugni_ep_connect(ugni_iface_t *iface, const void *address,
                              size_t length, ugni_ep_t **ep_p);
-/* Completes the endpoint's operations with `status`. With `tell`, progress
- * reports the failure. Frees a destroyed endpoint that is not busy. */
+/* Fails the endpoint: it accepts no more sends, and incomplete ones end with
+ * `status`. With `tell`, progress reports the failure. Sends that the failure
+ * must wait for (is_awaited() in ep.c) end later. Frees a destroyed endpoint
+ * that is not busy. */
 void ugni_ep_fail(ugni_ep_t *ep, ucs_status_t status, int tell);
 /* Completes sends of a failed endpoint that use memory of the user, although
  * libfabric has not completed them. */
 void ugni_ep_abandon(ugni_ep_t *ep);
-/* Calls the completions of `ended` and of flushes. The caller has incremented
- * ep->busy. */
+/* Calls the completions of `ended`, of announced rendezvous and of flushes. The
+ * caller has incremented ep->busy. */
 void ugni_ep_settle(ugni_ep_t *ep);
 /* Called after a change of the endpoint's state. Adds the endpoint to
  * iface->todo if it needs progress, or frees it if it is destroyed and has
@@ -390,7 +407,8 @@ int ugni_is_fenced(const ugni_ep_t *ep, const ugni_send_t *send);
 
 /* send.c */
 ucs_status_t ugni_check_send(const ugni_ep_t *ep);
-/* Returns a new send of the endpoint with only its head set. */
+/* Allocates a send of the endpoint. The caller sets `post`, and `done` if the
+ * send has a completion of the user. */
 ucs_status_t ugni_send_new(ugni_ep_t *ep, ugni_send_t **send_p);
 /* Returns the bytes of a send without its data. */
 size_t ugni_send_size(int kind);
@@ -415,8 +433,8 @@ ucs_status_t ugni_ep_am_short_iov(uct_ep_h ep, uint8_t id, const uct_iov_t *iov,
                                   size_t iovcnt);
 ssize_t ugni_ep_am_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb,
                          void *arg, unsigned flags);
-/* Returns a message of an endpoint whose content is not set; errors as a send
- * does. */
+/* Allocates a message of an endpoint; the caller sets its content. Returns
+ * errors as a send does. */
 ucs_status_t ugni_msg_new(ugni_ep_t *ep, uint8_t id, ugni_msg_t **msg_p);
 /* Starts a message with `length` bytes of content. */
 void ugni_msg_start(ugni_msg_t *msg, size_t length);

@@ -33,9 +33,9 @@ static int is_key_used(const ugni_md_t *md, unsigned device, uint64_t key)
     return 0;
 }
 
-/* Returns a random key, which a peer cannot guess. It has at most as many bytes
- * as the provider accepts (mr_key_size). Providers that choose keys themselves
- * ignore it. */
+/* Returns a random key, which a peer cannot guess; 0 if the kernel has no
+ * random number. The key has at most as many bytes as the provider accepts
+ * (mr_key_size). Providers that choose keys themselves ignore it. */
 static uint64_t random_key(const ugni_md_t *md, unsigned device)
 {
     const size_t size = md->devices[device].info->domain_attr->mr_key_size;

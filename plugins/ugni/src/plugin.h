@@ -40,7 +40,7 @@ static inline const ucx_host_t *ugni_host(const ucx_component_t *component)
 
 /* UCX_UGNI_*: variables of the memory domain; config.c describes them. */
 typedef struct ugni_md_config {
-    char *provider; /* Name of the provider; empty: cxi, otherwise gni */
+    char *provider; /* Name of the provider; empty: cxi, or gni without cxi */
     /* UCS_NO, UCS_YES, UCS_TRY or UCS_AUTO */
     int rcache;     /* Cache registrations */
     int multi_recv; /* Use FI_MULTI_RECV */
@@ -96,11 +96,11 @@ typedef struct ugni_config {
                             * interface */
     unsigned rx_queue_len; /* Number of receive buffers of an interface */
     double timeout;        /* Seconds without a completed send until the peer is
-                            * lost */
+                            * lost, and until a missing message is lost */
     double user_timeout;   /* Seconds without an acknowledgement by TCP until
                             * the peer is lost */
-    double linger;         /* Seconds for which closing waits for outstanding
-                            * sends, at most */
+    double linger;         /* Seconds for which the close of an interface, and a
+                            * failed endpoint, waits for sends, at most */
 } ugni_config_t;
 
 static inline size_t ugni_min(size_t a, size_t b)

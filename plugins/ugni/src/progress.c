@@ -10,10 +10,10 @@ static int is_same_process(const ugni_wire_addr_t *a, const ugni_wire_addr_t *b)
            (a->space == b->space);
 }
 
-/* Returns whether failed endpoints of both transports to the same peer process
- * have outstanding sends. Only afterwards the failure of any of them is
- * reported: UCP closes its endpoint at the first report, and its user may then
- * release memory that the sends of another transport still use. */
+/* Returns whether a failed endpoint to this peer process, of either transport,
+ * has outstanding sends. Until then no failure of these endpoints is reported:
+ * UCP closes its endpoint at the first report, and its user may then release
+ * memory that the sends of another transport still use. */
 static int has_sends_to(const ugni_port_t *port, const ugni_wire_addr_t *peer)
 {
     const ugni_link_t *link;

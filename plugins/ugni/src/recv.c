@@ -112,7 +112,8 @@ static int post(ugni_iface_t *iface, ugni_recv_t *recv)
                             FI_ADDR_UNSPEC, &recv->op.context);
 }
 
-/* The next progress tries again in any case. -FI_EAGAIN is no failure. */
+/* Logs the first failure to post a receive buffer. -FI_EAGAIN is no failure.
+ * The next progress tries again in any case. */
 static void report_failed_post(ugni_iface_t *iface, int rc)
 {
     const ucx_host_t *host  = iface->host;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Put and get. A flush has to wait until written data is in the memory of the
- * peer. If the provider executes reads after earlier writes, a read of one byte
- * after the last write shows that (iface->confirms). Otherwise writes request
- * FI_DELIVERY_COMPLETE. The read is preferred, because ofi_rxm accepts
- * FI_DELIVERY_COMPLETE for writes but ignores it.
+ * peer. If the provider executes reads after earlier writes (iface->confirms),
+ * the completion of a read of one byte after the last write shows this.
+ * Otherwise writes request FI_DELIVERY_COMPLETE. The read is preferred, because
+ * ofi_rxm accepts FI_DELIVERY_COMPLETE for writes but ignores it.
  */
 #include "rma.h"
 #include "mem.h"

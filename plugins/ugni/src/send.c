@@ -65,8 +65,8 @@ void ugni_send_start(ugni_send_t *send)
     ugni_ep_update(ep);
 }
 
-/* Logs an error of libfabric that is not the loss of a peer, because it
- * concerns the configuration. */
+/* Logs -FI_EMSGSIZE, because the user can change the configuration. Other
+ * errors count as the loss of the peer. */
 static void report(const ugni_ep_t *ep, ssize_t rc)
 {
     const ugni_iface_t *iface  = ugni_iface_of(ep);

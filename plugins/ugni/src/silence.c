@@ -36,7 +36,8 @@ static int is_ip(const ugni_port_t *port)
            (format == FI_SOCKADDR_IN6);
 }
 
-/* Returns whether the descriptor is such a socket, and fills *waiting. */
+/* Returns whether the descriptor is a socket as waiting_t describes, and fills
+ * *waiting. */
 static int is_waiting(int fd, waiting_t *waiting)
 {
     socklen_t local = sizeof(waiting->local), remote = sizeof(waiting->remote);

@@ -77,8 +77,8 @@ typedef struct ugni_tag_recv {
     uint64_t op, address, key, length;
 } ugni_tag_recv_t;
 
-/* A rendezvous that this interface has announced as the sender. It ends when
- * the receiver has read the data. */
+/* A rendezvous that this interface has announced as the sender. It ends with
+ * the receiver's UGNI_ID_FETCHED. */
 typedef struct ugni_tag_op {
     struct ugni_tag_op *next; /* Next in ugni_tags_t.ops */
     uint64_t id;              /* Number of the rendezvous on this interface */
@@ -140,8 +140,8 @@ ucs_status_t ugni_ep_tag_rndv_cancel(uct_ep_h ep, void *op);
 ucs_status_t ugni_ep_tag_rndv_request(uct_ep_h ep, uct_tag_t tag,
                                       const void *header,
                                       unsigned header_length, unsigned flags);
-/* Called when a peer has read the data of a rendezvous. `data` is the content
- * of the peer's message UGNI_ID_FETCHED. */
+/* Ends a rendezvous. `data` is the content of the peer's message
+ * UGNI_ID_FETCHED. */
 void ugni_tag_confirmed(ugni_iface_t *iface, const void *data, size_t length);
 /* Ends all rendezvous that an endpoint has announced. Their completions are
  * called with *status, or not at all if `status` is NULL. */

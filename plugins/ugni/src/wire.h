@@ -12,25 +12,26 @@ typedef struct ugni_wire_head {
     uint32_t key;    /* Key of the receiving interface, which drops messages for
                       * other interfaces */
     uint16_t number; /* Number of the message in the sequence from `source` to
-                      * `key` */
+                      * `key`; not used in tagged messages */
     uint8_t id;      /* Message id; from UCT_AM_ID_MAX on one of the values
-                      * below */
+                      * below. In tagged messages UGNI_TAG_* (tag.h) */
     uint8_t epoch;   /* Number that the sender increments after a loss of
-                      * messages, when `number` restarts at 0 */
+                      * messages, when `number` restarts at 0; not used in
+                      * tagged messages */
 } ugni_wire_head_t;
 
 /* Ids of messages that are not from the user */
 enum {
-    /* The sender has read the data of a tagged rendezvous; contains
-     * ugni_tag_op_t.id of the receiver of this message */
+    /* The sender has read the data of a tagged rendezvous, or cannot read it;
+     * contains ugni_tag_op_t.id of the receiver of this message */
     UGNI_ID_FETCHED = 0xfc,
     UGNI_ID_CLOSED  = 0xfd, /* The last message of an interface that closes */
     UGNI_ID_LOST    = 0xfe, /* A message that the receiver of this notice has
                              * sent never arrived */
     UGNI_ID_CHECK = 0xff, /* Sent to check whether the peer is alive. Also sent
-                           * by flushes: the completion of this message shows
-                           * that earlier injected messages have arrived.
-                           * Contains the sender's address */
+                           * after injected messages (ugni_ep_am_confirm()),
+                           * because its completion shows that they have
+                           * arrived. Contains the sender's address */
 };
 
 /* The address of an interface; the address of its libfabric endpoint

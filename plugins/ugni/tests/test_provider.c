@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requirements and failures of a provider of libfabric. Each test runs in a
- * process of its own, since the provider reads its variables once. */
+/* Requirements and failures of a provider of libfabric (strict/), the cancel of
+ * accesses, and the notices about lost messages and closed interfaces. Each
+ * test runs in a process of its own, since the provider reads its variables
+ * once. */
 #include "node.h"
 
 #include <stdlib.h>
@@ -80,8 +82,9 @@ START_TEST(failed_access_fails_messages_too)
 }
 END_TEST
 
-/* UCP ends an endpoint at the first error of a lane, and its user releases the
- * buffers then. */
+/* UCP ends an endpoint at the first reported error of a lane, and its user then
+ * releases the buffers. Therefore the failure must not be visible while an
+ * operation may use them. */
 START_TEST(failure_is_visible_when_all_operations_have_ended)
 {
     uct_completion_t comp = {.func = on_end, .count = 1, .status = UCS_OK};
@@ -182,7 +185,7 @@ START_TEST(rejected_receives_are_reported_once)
     log[length] = '\0';
     report      = strstr(log, "accepts no more receive buffers");
     ck_assert_msg(report != NULL, "the log is: %s", log);
-    /* One report for each of the two interfaces */
+    /* One report for each of the two nodes */
     report = strstr(report + 1, "accepts no more receive buffers");
     ck_assert_ptr_nonnull(report);
     ck_assert_ptr_null(strstr(report + 1, "accepts no more receive buffers"));
@@ -191,7 +194,8 @@ START_TEST(rejected_receives_are_reported_once)
 }
 END_TEST
 
-/* With FI_MR_ENDPOINT: the plugin chooses the keys, or the provider does */
+/* Modes with FI_MR_ENDPOINT: in the first entry the plugin chooses the keys, in
+ * the others the provider does */
 static const char *const endpoint_modes[] = {
     "endpoint",
     "endpoint,prov_key,virt_addr",
@@ -284,8 +288,8 @@ static void count_call(uct_completion_t *comp)
     ++calls;
 }
 
-/* Starts a get of `data` from `b`, which makes no progress, cancels it and
- * destroys the endpoint. */
+/* Starts a get from `b` to `data`, cancels the get by a flush, and destroys the
+ * endpoint. Meanwhile neither node makes progress. */
 static void cancel_get(node_t *a, const node_t *b,
                        const uct_rkey_bundle_t *rkey, uct_completion_t *comp)
 {
@@ -337,7 +341,7 @@ static void lose_message(node_t *a, node_t *b, uct_ep_h talk)
     ASSERT_OK(uct_ep_am_short(talk, NODE_AM_ID, 2, NULL, 0));
     ASSERT_OK(uct_ep_am_short(talk, NODE_AM_ID, 3, NULL, 0));
     ASSERT_OK(node_flush(a, talk, b));
-    ASSERT_OK(uct_ep_check(talk, 0, NULL)); /* contains the address of `a` */
+    ASSERT_OK(uct_ep_check(talk, 0, NULL)); /* Sends the address of `a` */
     NODE_WAIT(a, b, a->failures == 1);
     ck_assert_uint_eq(b->received, 1);
     ck_assert_int_eq(a->failed, UCS_ERR_CONNECTION_RESET);

@@ -265,8 +265,8 @@ START_TEST(limit_of_posted_receives_is_reported)
 }
 END_TEST
 
-/* Two of each three messages find a posted receive, the third is
- * unexpected. */
+/* Of each three messages, the first is unexpected, and the others find a posted
+ * receive. */
 START_TEST(no_message_is_lost_or_reordered)
 {
     static posted_t posted[MANY];

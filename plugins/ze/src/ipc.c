@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Memory between processes. A handle of Level Zero begins with a file
- * descriptor of the exporting process. The importing process replaces it in the
- * handle by a duplicate of its own, as is usual with Level Zero. The last bytes
- * of the handle, which drivers do not use, contain random bytes
- * (accel_secret()), so that nobody can guess a key.
+ * descriptor of the exporting process. The importing process writes the number
+ * of its duplicate of this descriptor to the handle, as is usual with Level
+ * Zero. The last bytes of the handle, which drivers do not use, contain random
+ * bytes (accel_secret()), so that nobody can guess a key.
  */
 #include "driver.h"
 

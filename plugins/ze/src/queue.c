@@ -154,9 +154,10 @@ int ze_queue_signal(accel_queue_t *queue, uint32_t value)
     return result;
 }
 
-/* Checks only for a failure of the device, because the flag shows whether the
- * commands are complete: returns ACCEL_BUSY if there is none. After a failed
- * ze_queue_signal() returns UCS_OK, so that the caller signals again. */
+/* Checks only for a failure of the device. Without a failure returns
+ * ACCEL_BUSY, even if all commands are complete, because the flag shows this.
+ * After a failed ze_queue_signal() returns UCS_OK, so that the caller signals
+ * again. */
 int ze_queue_query(accel_queue_t *queue)
 {
     ze_result_t result = ze.zeDeviceGetStatus(queue->device);

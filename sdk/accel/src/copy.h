@@ -5,11 +5,11 @@
  *
  * An operation (accel_op_t) is one put_zcopy or get_zcopy. It consists of one
  * or more steps (accel_step_t); each step is one copy of the queue. A lane
- * (accel_lane_t) contains the queue of one device and its resources. Each step
- * has a ticket: the number of the step in the lane, counted from 1 since the
- * queue was opened. After the steps of an operation, the queue writes the last
- * ticket to a word in host memory, the flag. Progress polls the flag instead of
- * the driver, whose query is slow (1.3 us for CUDA).
+ * (accel_lane_t) contains the queue of one device and its resources. Each copy,
+ * also that of a short operation, has a ticket: the number of the copy in the
+ * lane, from 1 since the queue was opened. After the steps of an operation, the
+ * queue writes the last ticket to a word in host memory, the flag. Progress
+ * polls the flag instead of the driver, whose query is slow (1.3 us for CUDA).
  *
  * user's iov --> steps --> queue_copy() ... queue_signal(ticket)
  *                  ^                             |
@@ -82,7 +82,7 @@ typedef struct accel_lane {
     char *memory;
     char *short_bounce;  /**< The buffer for short operations */
     uint32_t *flag;      /**< Word to which the queue writes tickets */
-    uint32_t ticket;     /**< Ticket of the last step, issued or gathered */
+    uint32_t ticket;     /**< Ticket of the last copy, issued or gathered */
     uint32_t head, tail; /**< Number of steps that have ended, and number of all
                           *   steps so far. Step n is at index n %
                           *   ACCEL_MAX_STEPS */
@@ -111,7 +111,8 @@ struct accel_op {
                                *   and not complete */
     int is_put;               /**< Non-zero: from `iov` to `address` */
     int is_flush;             /**< A flush: has no steps */
-    int is_issued;            /**< All steps are issued or gathered */
+    int is_issued;            /**< No step is left to issue or to gather: all
+                               *   steps were, or the operation was stopped */
     accel_kind_t there;       /**< Kind of the remote memory */
     uint64_t address;         /**< Remote address of the next byte to copy */
     uct_iov_t iov[ACCEL_MAX_IOV]; /**< Local memory */
@@ -140,8 +141,8 @@ typedef struct accel_copy_iface {
     /** Id of the callback in the worker's progress; ACCEL_NO_PROGRESS_ID: no
      *  callback */
     int progress_id;
-    /** Set by the IPC transport, otherwise NULL. Called after the context of a
-     *  device was lost */
+    /** Set by the IPC transport, otherwise NULL. Called after a lane of the
+     * device has failed, for example because its context was reset */
     void (*lost)(struct accel_copy_iface *iface, int device);
     accel_op_t *oldest, *newest; /**< List of the operations in flight */
     accel_op_t *free_ops;        /**< List of the other operations */
@@ -178,7 +179,7 @@ int accel_lane_has_bounce(const accel_lane_t *lane, size_t length);
 int accel_lane_copy(accel_lane_t *lane, uint64_t to, uint64_t from,
                     size_t length);
 /** Makes the queue write the last issued ticket to the flag after all issued
- * steps. */
+ * copies. */
 int accel_lane_signal(accel_lane_t *lane);
 
 /** Returns whether the queue has written this ticket or a later one. */

@@ -153,7 +153,7 @@ int accel_lane_copy(accel_lane_t *lane, uint64_t to, uint64_t from,
     return result;
 }
 
-/* Returns the ticket of the last issued step; gathered steps are later. */
+/* Returns the ticket of the last issued copy; gathered copies are later. */
 static uint32_t issued_ticket(const accel_lane_t *lane)
 {
     return lane->ticket - lane->gathered.count;

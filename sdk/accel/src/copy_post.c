@@ -34,7 +34,7 @@ static ucs_status_t copy_host(const uct_iov_t *iov, size_t iovcnt,
     return UCS_OK;
 }
 
-/* Takes an operation that has not been issued. */
+/* Takes and initializes an operation, of which no step is issued yet. */
 static accel_op_t *op_new(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
                           const accel_target_t *target, accel_kind_t here,
                           int is_put, uct_completion_t *comp)

@@ -208,7 +208,8 @@ static const known_socket_t *find_known(const accel_key_t *key)
 
 /* Returns whether the key's owner answers on its socket. The first call for a
  * socket requests the key's descriptor and returns whether it arrived. Later
- * calls send no request, because a key arrives with each large message. */
+ * calls send no request, because they would delay each large message, which
+ * contains a key. */
 static int socket_is_good(const accel_key_t *key)
 {
     const known_socket_t *found;

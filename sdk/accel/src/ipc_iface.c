@@ -51,8 +51,8 @@ const ucx_config_table_t accel_ipc_config = {
 
 /* ------------------------------------------------------------- interface -- */
 
-/* The callback accel_copy_iface_t.lost: removes the mappings that the reset of
- * the device's context has closed. */
+/* The callback accel_copy_iface_t.lost: removes the mappings that have ended
+ * with the device's context. */
 static void context_lost(accel_copy_iface_t *iface, int device)
 {
     accel_mappings_lost(&((accel_ipc_iface_t *)iface)->mappings, device);
@@ -281,8 +281,9 @@ static int has_ep_to(const accel_ipc_iface_t *iface,
     return 0;
 }
 
-/* Copies in flight of the endpoint still complete: the mapping is closed after
- * them. With the last endpoint to a process, all its mappings are closed. */
+/* Copies in flight of the endpoint still complete: their mapping is closed
+ * after them. With the last endpoint to a process, all mappings of memory of
+ * this process are closed. */
 static void ep_destroy(uct_ep_h super)
 {
     accel_ipc_iface_t *iface = (accel_ipc_iface_t *)super->iface;

@@ -72,7 +72,7 @@ static void close_mapping(accel_mapping_t *mapping)
 {
     accel_scope_t scope;
 
-    /* With `is_lost`, the reset of the context has closed the memory. */
+    /* With `is_lost`, the memory is closed already. */
     if (!mapping->is_lost &&
         (accel_md_enter(mapping->list->md, mapping->opened.device, &scope) ==
          UCS_OK)) {

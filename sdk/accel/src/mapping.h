@@ -40,7 +40,8 @@ struct accel_mapping {
     accel_opened_t opened; /**< The mapped memory */
     unsigned users;        /**< Number of operations that use the mapping */
     int is_listed;         /**< The mapping is in the list */
-    int is_lost; /**< A reset of the device's context has closed the memory */
+    int is_lost; /**< The memory was closed when the device's context was reset
+                  *   or has failed */
 };
 
 /** Finds the mapping of a key, or opens one, and moves it to the start of the
@@ -60,7 +61,7 @@ static inline accel_mapping_t *accel_mapping_hold(accel_mapping_t *mapping)
 void accel_mapping_put(accel_mapping_t *mapping);
 
 /** Removes the mappings of accel_driver.lost_kinds on a device whose context
- * was reset. */
+ * was reset or has failed. */
 void accel_mappings_lost(accel_mappings_t *mappings, int device);
 
 /** Closes the mappings of memory of the process `owner`, or all mappings if

@@ -287,7 +287,8 @@ uint64_t strict_real_key(strict_ep_t *ep, fi_addr_t peer, uint64_t key)
     return key_of_ep(key, ep->av->hashes[i]);
 }
 
-/* Returns whether a buffer is on an accelerator. */
+/* Returns whether a buffer overlaps memory that is registered as memory of an
+ * accelerator. */
 static int is_device(strict_domain_t *domain, const char *start, size_t length)
 {
     strict_mr_t *mr;

@@ -206,7 +206,7 @@ void strict_unpost(strict_cq_t *cq)
 
 /* --- Address vectors ------------------------------------------------------ */
 
-/* Returns the size of an address of an IP network, at any alignment. */
+/* Returns the size of an IP socket address, which need not be aligned. */
 static size_t size_of(const void *address)
 {
     sa_family_t family;

@@ -44,7 +44,7 @@ typedef struct strict_options {
                          * it: -FI_ENOMEM */
     size_t message;     /* Maximum bytes of a message; beyond it:
                          * -FI_EMSGSIZE */
-    int shuffle;
+    int shuffle;        /* Report completions in random order */
     int hmem; /* ROCm memory can be registered; the tests use memory that the
                * processor can access */
 } strict_options_t;
@@ -104,9 +104,10 @@ typedef struct strict_cq {
     struct fid_cq fid;
     struct fid_cq *real;
     pthread_mutex_t lock;
-    unsigned posted, ended; /* Number of operations other than receives */
-    unsigned num_held;
-    uint64_t random;
+    unsigned posted, ended; /* Numbers of posted and of ended operations other
+                             * than receives */
+    unsigned num_held;      /* Length of `held` */
+    uint64_t random;        /* State of the random numbers for `shuffle` */
     strict_held_t held[STRICT_HELD];
 } strict_cq_t;
 

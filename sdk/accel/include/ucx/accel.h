@@ -56,7 +56,8 @@ const char *accel_error(int result);
 typedef enum {
     ACCEL_PAGEABLE, /**< Host memory that is not registered with the driver */
     ACCEL_PINNED,   /**< Host memory that devices can access */
-    ACCEL_DEVICE,   /**< Device memory that the processor may not access */
+    ACCEL_DEVICE,   /**< Device memory; the processor accesses it only within
+                     *   the limits of touch_limit() */
     ACCEL_MANAGED,  /**< Memory that the driver migrates between host and
                      *   device */
     ACCEL_NUM_KINDS,
@@ -117,8 +118,9 @@ typedef struct accel_key {
     uint64_t start;  /**< Address of the allocation in the owner's process */
     uint64_t length; /**< Bytes of the allocation */
     uint64_t id;     /**< accel_allocation_t.id in the owner's process */
-    /** The driver's handle. If the key has a descriptor, the handle contains
-     * random bytes (accel_secret()), so that nobody can guess a key */
+    /** The driver's handle. In a key with a descriptor, bytes that the driver
+     * does not use are random (accel_secret()), so that nobody can guess a
+     * key */
     char handle[ACCEL_HANDLE_SIZE];
 } accel_key_t;
 
@@ -202,7 +204,8 @@ typedef struct accel_driver {
     /** Non-zero if the driver is started, by the program or by start(). Until
      * it is started, the process has no device memory. Called after load(). */
     int (*is_started)(void);
-    /** Number of devices; 0 until the driver is started. */
+    /** Number of devices; 0 before start() or is_started() has found that the
+     *  driver is started. */
     int (*num_devices)(void);
     /** Checks that this process can use a device. On failure, writes the cause
      *  to `reason`. */
@@ -298,8 +301,9 @@ typedef struct accel_driver {
     /** Called after queue_enter(). Makes the queue write `value` to the flag of
      * queue_open() after all copies started so far. */
     int (*queue_signal)(accel_queue_t *queue, uint32_t value);
-    /** Called after queue_enter(). Returns ACCEL_BUSY if copies are not
-     *  complete, 0 if all are complete, or the failure. */
+    /** Called after queue_enter(). Returns a failure of the queue, or
+     * ACCEL_BUSY if copies may be incomplete. Otherwise returns 0: the library
+     * then signals again if the flag does not have its last value. */
     int (*queue_query)(accel_queue_t *queue);
 
     /* ----------------------------------------- memory between processes -- */
