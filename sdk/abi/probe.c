@@ -23,8 +23,8 @@
 /* An array that represents a constant. Its length is the value plus one,
  * because an array cannot have the length 0. */
 #define ABI_CONSTANT(_name) char _name##_is[(_name) + 1]
-/* The same for constants with one bit set, which would be too long: the array
- * represents the number of the bit. */
+/* The same for constants with one bit set, whose arrays would be too long: the
+ * array here represents the number of the bit. */
 #define ABI_BIT(_name) char _name##_bit[__builtin_ctzll(_name) + 1]
 
 /* <ucx/plugin.h> */

@@ -15,7 +15,7 @@ typedef struct calm {
                     * peer, or the file cannot be opened */
     double waited; /* Seconds that both processes had waited for a processor
                     * when calm_begin() was called */
-    int is_known;  /* The files could be read */
+    int is_known;  /* 0: a file could not be opened or read */
 } calm_t;
 
 /* Opens the schedstat files of this process and of `peer` (0: no peer). */
@@ -25,7 +25,7 @@ void calm_close(calm_t *calm);
 void calm_begin(calm_t *calm);
 /* Ends a measurement of `duration` seconds. Returns non-zero if since
  * calm_begin() both processes together waited for a processor for at most a
- * twentieth of it; 0 also if the waiting time is unknown. */
+ * twentieth of `duration`; 0 also if the waiting time is unknown. */
 int calm_held(calm_t *calm, double duration);
 
 #endif

@@ -35,8 +35,8 @@ static inline size_t size_max(size_t a, size_t b)
 typedef enum check_outcome {
     CHECK_PASSED,
     CHECK_FAILED,
-    CHECK_SKIPPED, /* The plugin lacks what the check tests, or there is no
-                    * device for the plugin */
+    CHECK_SKIPPED, /* Not executed, for a reason in the record: for example, the
+                    * plugin lacks what the check tests, or has no device */
 } check_outcome_t;
 
 /* A transport on a device, on which one interface is opened. */
@@ -88,8 +88,9 @@ typedef struct run {
     record_t *record;
     double notice;    /* Seconds within which the loss of a peer must be
                        * reported */
-    double tolerance; /* Factor by which a message may be slower than the costs
-                       * that the interface states */
+    double tolerance; /* Factor by which messages may take longer than the costs
+                       * that the interface states plus those of this machine
+                       * (check_costs.c) */
     double keepalive; /* Keepalive interval of interfaces that the check opens,
                        * in seconds; 0: the default of the transport */
     int peer_host;    /* Descriptor of the network namespace that the peer
@@ -100,7 +101,8 @@ typedef struct check {
     const char *name;
     const char *title;
     int rules[CHECK_RULES_MAX]; /* Terminated by 0; a crash is reported under
-                                 * the first rule */
+                                 * the first rule, unless record_t.crash_rule is
+                                 * set */
     int per_resource;           /* 1: run for each transport on each device;
                                  * 0: run once */
     void (*run)(run_t *run);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rule 17 for addresses: truncated addresses are rejected. With any bit
- * inverted, the plugin reads nothing beyond the bytes and does not crash.
+ * Rule 17 for addresses: truncated addresses are rejected. If a bit is
+ * inverted, or all bytes are random, the plugin may accept the address, but it
+ * reads nothing beyond it and does not crash.
  *
- * An address with an inverted bit may be valid. A device address with one may
- * name another host, so it is only passed to is_reachable, which sends nothing.
- * Interface and endpoint addresses with one are also connected to, with the
- * intact device address, so that no other host is contacted.
+ * A device address with wrong bits may name another host, so it is only passed
+ * to is_reachable, which sends nothing. Interface and endpoint addresses with
+ * an inverted bit are also connected to, with the intact device address, so
+ * that no other host is contacted.
  */
 #include "guard.h"
 #include "party.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Atomics: each operation that the interface supports changes the peer's word
- * correctly and returns the old value.
+ * correctly and, if it fetches, returns the old value.
  */
 #include "peer.h"
 #include "remote.h"

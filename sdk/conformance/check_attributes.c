@@ -16,14 +16,14 @@
 
 #define ADDRESS_MAX 65536
 
-/* Limits of the ratio between a cost in the manifest and the same cost of an
- * interface, whichever is larger. A ratio above DECLARED_MAX is a finding: the
- * unit must be wrong. A ratio above DECLARED_NOTE is only a note, because
- * devices of one transport differ. */
+/* Limits of the ratio of the same cost in the manifest and of an interface: the
+ * larger one divided by the smaller one. A ratio above DECLARED_MAX is a
+ * finding: the unit must be wrong. A ratio above DECLARED_NOTE is only a note,
+ * because devices of one transport differ. */
 #define DECLARED_MAX  1000.0
 #define DECLARED_NOTE 10.0
 
-/* All flags that are defined. */
+/* All defined flags UCT_IFACE_FLAG_*, except those of events. */
 #define KNOWN_FLAGS \
     (UCT_IFACE_FLAG_AM_SHORT | UCT_IFACE_FLAG_AM_BCOPY | \
      UCT_IFACE_FLAG_AM_ZCOPY | UCT_IFACE_FLAG_PENDING | \

@@ -2,7 +2,8 @@
 /*
  * Rule 28 of sdk/ABI.md: a copier, a transport that copies between host memory
  * and memory that the processor cannot access, does so by each operation that
- * it supports, and by several at a time. Its domain detects that memory.
+ * it supports, and by several at a time. Its domain detects that memory, and
+ * returns a new descriptor from each query for a dmabuf.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 #include "pattern.h"
 
 /* Number of concurrent copies; maximum length of a copy in bytes; number of
- * bytes behind each copy that must not change. */
+ * unused bytes between two copies. */
 enum { AT_A_TIME = 4, MOST = 1 << 20, GUARD = 64 };
 
 typedef struct copies {

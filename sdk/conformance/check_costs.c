@@ -34,7 +34,7 @@
 #define BURST_MIN    4                   /* Messages of a short burst */
 #define LENGTH_MAX   ((size_t)256 << 10) /* Maximum bytes of a large message */
 #define COPIES       4    /* Number of copies of a message between two users */
-#define FLOOR        1e-6 /* Seconds of system calls that are always allowed */
+#define FLOOR        1e-6 /* Seconds always allowed, for system calls */
 
 /* Stated costs of more than five times the measured ones are findings. The
  * measurement is exact within a factor of two, so errors by a factor of ten are
@@ -58,7 +58,7 @@
 #define ENOUGH_ROUNDS 20  /* Rounds of one message */
 #define ENOUGH_BURSTS 5   /* Rounds of one burst */
 #define FASTEST_MAX   20  /* Number of durations that are kept */
-#define AGREEMENT     1.1 /* Durations up to this multiple are equal */
+#define AGREEMENT     1.1 /* Durations within this factor count as equal */
 
 /* Durations of many rounds. */
 typedef struct timed {
@@ -273,7 +273,8 @@ static int is_disturbed(const measured_t *best)
 
 /* Return the sum of the stated costs and of the measured costs of this machine,
  * in seconds: for the smallest message, and for a large message in a sequence.
- * is_slower() multiplies it by the tolerance. */
+ * Callers multiply the sum by a factor before they compare it with the best
+ * round. */
 static double allowed_first(const talk_t *talk)
 {
     return FLOOR + talk->stated.latency + talk->best.toss + talk->stated.first;
@@ -368,7 +369,8 @@ static int estimate_all(talk_t *talk)
 }
 
 /* Returns whether the best round took longer than `allowed` seconds, multiplied
- * by the tolerance. */
+ * by the tolerance, or by FACTOR_BUSY if other programs may have delayed the
+ * round. */
 static int is_slower(const talk_t *talk, const timed_t *timed, double allowed)
 {
     return best_of(timed) >
@@ -415,8 +417,8 @@ static int is_far(double declared, double measured)
            (declared > FACTOR_ABOVE * measured);
 }
 
-/* Adds a note with the measured costs, as members of a manifest, if the costs
- * in the manifest or those that the interface states are far from them. */
+/* Adds a note with the measured costs, as members of a manifest, if the check
+ * has failed or the costs in the manifest are far from the measured ones. */
 static void propose(talk_t *talk)
 {
     const ucx_manifest_transport_t *tl = run_transport(talk->run);

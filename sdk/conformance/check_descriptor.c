@@ -2,7 +2,7 @@
 /*
  * Rules 6, 7, 10, 11, 24 and 29: the core accepts the descriptor, it contains
  * everything that the manifest declares, and it does not change while the
- * plugin is used.
+ * plugin is used. Variables that name paths have the flag for paths.
  */
 #include "check.h"
 #include "offers.h"

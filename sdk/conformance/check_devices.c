@@ -56,8 +56,8 @@ static void check_unlike(run_t *run, const uct_tl_resource_desc_t *list,
     }
 }
 
-/* Checks that two consecutive lists have the same length. Hardware may change
- * between two queries, but not between each of LOOKS + 1 queries. */
+/* Checks that at least two consecutive lists have the same length. Hardware may
+ * change between two queries, but not between each of LOOKS + 1 queries. */
 static void check_steady(run_t *run, uct_md_h md, const char *md_name,
                          unsigned count)
 {

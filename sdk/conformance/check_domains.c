@@ -22,7 +22,7 @@
 #define KEY_MAX     65536
 #define NUM_THREADS 4
 #define SECONDS     0.2 /* Minimum duration of the rounds */
-#define ROUNDS      20  /* Rounds per thread, while all threads run */
+#define ROUNDS      20  /* Minimum number of rounds of each thread */
 
 static void check_declared(run_t *run, const char *name,
                            const ucx_manifest_component_t *declared,
@@ -175,12 +175,14 @@ static void check_memory_use(run_t *run, uct_component_h component,
 
 /* --- Several threads ----------------------------------------------------- */
 
-/* Synchronizes the threads: all start together, and none exits before every
- * thread has done its rounds, so that they overlap on a busy machine. */
+/* Synchronizes the threads: all start together, and a thread that has not
+ * failed goes on until every other has done its rounds or failed, so that they
+ * overlap on a busy machine. */
 typedef struct meeting {
-    atomic_uint arrived; /* Number of threads that wait for `is_open` */
+    atomic_uint arrived; /* Number of threads that have been started */
     atomic_int is_open;  /* The threads may start */
-    atomic_uint busy;    /* Number of threads with rounds left */
+    atomic_uint busy;    /* Number of threads with rounds left that have not
+                          * failed */
 } meeting_t;
 
 typedef struct hammer {

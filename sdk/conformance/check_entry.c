@@ -2,8 +2,9 @@
 /*
  * Rules 4, 5, 6, 9 and 23 of sdk/ABI.md: calls the plugin's entry point without
  * the core. It must accept supported versions and reject others with a reason.
- * It must not leave anything open, start threads, or print. Two copies of the
- * core must get independent descriptors.
+ * It must return quickly and must not leave anything open, start threads,
+ * print, or call services that are for later use. Two copies of the core must
+ * get independent descriptors.
  */
 #include "check.h"
 #include <ucx/inspect.h>
@@ -214,7 +215,8 @@ static void expect_rejection(entry_test_t *test, uint32_t abi_min,
     }
 }
 
-/* Checks for descriptors and threads that did not exist before. */
+/* Checks for descriptors and threads that did not exist when `fds` and `before`
+ * were taken. */
 static void expect_quiet(entry_test_t *test, const unsigned char *fds,
                          const usage_t *before, const char *what)
 {

@@ -90,7 +90,7 @@ static int sleep_armed(events_test_t *test)
 /*
  * Waits until `*count` has reached `wanted` in the way of a program: progress
  * until idle, arm, sleep. `what` names the awaited event in findings. Returns 0
- * if an event was lost.
+ * with a finding if it does not come.
  */
 static int sleep_until(events_test_t *test, const uint64_t *count,
                        uint64_t wanted, const char *what)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Flush of an endpoint and of an interface, idle and after sends. The
- * completion of a flush is called once, and not before the completions of
- * earlier operations.
+ * Flush of an endpoint and of an interface, idle, after sends, and while the
+ * peer does not progress. The completion of a flush is called once, and not
+ * before the completions of earlier operations.
  */
 #include "peer.h"
 
@@ -121,7 +121,7 @@ static int flush_once(flush_test_t *test, int whole_iface, const char *what)
 }
 
 /* Flushes without a completion: repeats the call until it no longer returns
- * UCS_INPROGRESS. */
+ * UCS_INPROGRESS or UCS_ERR_NO_RESOURCE. */
 static void flush_by_asking(flush_test_t *test, int whole_iface,
                             const char *what)
 {
@@ -184,8 +184,8 @@ static void check_rounds(flush_test_t *test)
     }
 }
 
-/* Checks a flush while the peer does not progress. If the flush is delayed, it
- * must complete when the peer progresses again. */
+/* Checks a flush while the peer does not progress. If the flush returns
+ * UCS_INPROGRESS, it must complete when the peer progresses again. */
 static void check_held(flush_test_t *test)
 {
     party_done_t done;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Rule 27 of sdk/ABI.md: each of many rounds opens, uses and closes a domain,
- * an interface and a connection. Afterwards the counts of descriptors, threads
- * and memory in this process are not larger than before, nor is the number of
- * descriptors in the peer.
+ * an interface and a connection. After the last round this process has no more
+ * descriptors, threads and (within limits) memory than after WARM_ROUNDS
+ * rounds, and the peer no more descriptors.
  */
 #include "peer.h"
 #include "usage.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Interfaces: two can be open at once, addresses are complete and constant, and
- * opening and closing leaks no descriptors. In the tables of operations, the
- * core has filled the slots that the plugin leaves empty.
+ * Interfaces: two can be open at once, addresses are complete, addresses and
+ * attributes are constant, and opening and closing leaks no descriptors. In the
+ * tables of operations, the core has filled the slots that the plugin leaves
+ * empty.
  */
 #include "party.h"
 #include "usage.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rule 17 of sdk/ABI.md for remote keys: truncated keys are rejected. Unpacking
- * a key with an inverted bit, or random bytes, reads nothing beyond the bytes.
- * Such a key may be accepted, since only its use shows that it is wrong.
+ * Rule 17 of sdk/ABI.md for remote keys: truncated keys, also exported ones,
+ * are rejected. Unpacking a key with an inverted bit, or random bytes, reads
+ * nothing beyond the bytes. Such a key may be accepted, since only its use
+ * shows that it is wrong.
  */
 #include "check.h"
 #include "guard.h"

@@ -2,8 +2,9 @@
 /*
  * Rule 18 of sdk/ABI.md: a lost peer is reported to the error handler once, in
  * bounded time, by the worker's thread, after the peer's messages were
- * delivered. Outstanding operations complete, later operations fail, and the
- * endpoint can be destroyed, even inside the handler.
+ * delivered. The loss of an idle peer is detected by keepalive. Outstanding
+ * operations complete, later operations fail, and the endpoint can be
+ * destroyed, even inside the handler.
  */
 #include "lost.h"
 
@@ -276,8 +277,8 @@ static uint64_t receive_nothing_yet(void)
 }
 
 /* Checks that messages of the peer are delivered before its loss is reported,
- * even if a send of this side fails first. So many messages wait that one call
- * of progress does not deliver all of them. */
+ * even if a send of this side fails first. As many messages as possible wait,
+ * so that one call of progress does not deliver all of them. */
 static void check_last_words(void)
 {
     uint64_t num_last;
@@ -356,7 +357,7 @@ static int begin(run_t *run, peer_t *peer, party_t *party, network_t *network)
 typedef struct lost_case {
     void (*body)(void);
     network_t *network; /* As lost_test_t.network */
-    double keepalive;   /* As run_t.keepalive */
+    double keepalive;   /* Keepalive interval in seconds; 0: the default */
 } lost_case_t;
 
 static void run_case(run_t *run, void *arg)

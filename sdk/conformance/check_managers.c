@@ -42,10 +42,11 @@ typedef struct manager_test {
      * the client's connect callback, of the server's notify callback, and of
      * the disconnect callbacks of both endpoints */
     unsigned requests, answers, notices, client_left, server_left;
-    /* Number of wrong private data, and of callbacks by another thread than the
-     * worker's */
+    /* Number of callbacks with wrong private data, and of callbacks with
+     * private data by another thread than the worker's */
     unsigned wrong_data, foreign;
-    ucs_status_t answer, notice; /* The last status of these callbacks */
+    ucs_status_t answer, notice; /* Last status of the client's connect callback
+                                  * and of the server's notify callback */
 } manager_test_t;
 
 /* --- Callbacks ----------------------------------------------------------- */

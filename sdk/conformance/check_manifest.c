@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Checks that a transport has operations and a reach. */
+/* Checks that a transport declares operations and a way to connect. */
 static void check_transport_words(run_t *run,
                                   const ucx_manifest_transport_t *tl)
 {

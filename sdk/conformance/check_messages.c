@@ -2,7 +2,8 @@
 /*
  * Active messages of every kind, with lengths at and between the interface's
  * limits, in both directions at once. Each message is verified byte by byte.
- * Some received messages are kept and verified again when they are released.
+ * Some received messages are kept and verified again when they are released. A
+ * tracer is called for each message.
  */
 #include "peer.h"
 
@@ -170,8 +171,8 @@ static int count_line(void *arg, const char *file, unsigned line,
     return 1;
 }
 
-/* Sends one message of each kind, and receives one from the peer. Returns the
- * number of messages that were sent. */
+/* Sends one message of each kind except PARTY_SHORT_IOV, and receives one from
+ * the peer. Returns the number of messages that were sent. */
 static unsigned send_traced(talk_t *talk, party_rx_t *replies)
 {
     party_t *party = talk->party;

@@ -2,10 +2,11 @@
 /*
  * Two hosts and a network (network.h) that loses, repeats, delays and reorders
  * packets: messages arrive once, in order and undamaged; an idle peer is not
- * reported as lost; a completed flush means that the messages arrive; a peer is
- * reported as lost when the network goes silent. Only for transports that use
- * network devices of the kernel; the device that this check creates exists only
- * in its network namespaces.
+ * reported as lost; a completed flush means that the messages arrive; a peer
+ * that was stopped for a while receives what was sent to it; a peer is reported
+ * as lost when the network goes silent. Only for transports that use network
+ * devices of the kernel; the device that this check creates exists only in its
+ * network namespaces.
  */
 #include "lost.h"
 #include "peer.h"
@@ -262,7 +263,7 @@ static void talk_flushed(talk_t *talk)
 typedef struct network_case {
     const char *what;
     void (*talk)(talk_t *talk);
-    double keepalive; /* As run_t.keepalive */
+    double keepalive; /* Keepalive interval in seconds; 0: the default */
 } network_case_t;
 
 static const network_case_t cases[] = {

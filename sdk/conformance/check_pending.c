@@ -2,8 +2,8 @@
 /*
  * The pending queue of an endpoint accepts a request when there are no send
  * resources; otherwise pending_add returns UCS_ERR_BUSY. Progress calls
- * requests in order and keeps a request that returns an error. A purge removes
- * all requests.
+ * requests in order and keeps a request that returns UCS_ERR_NO_RESOURCE. A
+ * purge removes all requests.
  */
 #include "peer.h"
 
@@ -11,8 +11,7 @@
 
 #define NUM_REQUESTS 4
 #define BUSY_SECONDS \
-    10.0 /* Seconds until a send or a queued request must
-          * succeed */
+    10.0 /* Seconds within which a send or pending_add must succeed */
 
 struct pending;
 
@@ -20,7 +19,7 @@ typedef struct request {
     uct_pending_req_t super;
     struct pending *test;
     unsigned calls;
-    int done; /* The request was sent with UCS_OK */
+    int done; /* The request has returned UCS_OK and is not queued any more */
     int purged;
 } request_t;
 

@@ -26,7 +26,8 @@ typedef struct elf_file {
     const char **needed; /* Names of the libraries that it links */
     unsigned num_needed;
     int bind_now;         /* The loader binds all symbols at load */
-    int text_relocations; /* The loader changes its code */
+    int text_relocations; /* The loader has to write to the code of the
+                           * library */
 } elf_file_t;
 
 /* Opens the file; on failure `why` receives the reason. */

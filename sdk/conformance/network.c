@@ -36,7 +36,8 @@
 #define REPEATED  40
 #define REORDERED 100
 
-/* Microseconds that a frame is delayed; maximum of an additional delay */
+/* Microseconds of delay on the lossy network: of most frames; of reordered
+ * frames and of the second copy of repeated ones */
 #define DELAY       200
 #define DELAY_EXTRA 1500
 

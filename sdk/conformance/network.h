@@ -24,8 +24,9 @@ typedef enum network_mode {
 } network_mode_t;
 
 typedef struct network {
-    _Atomic uint64_t *frames; /* Number of frames that the hosts have sent;
-                               * written by the process that carries them */
+    _Atomic uint64_t *frames; /* Number of frames that the hosts have sent,
+                               * without those of ARP; written by the process
+                               * that carries them */
     pid_t carrier;            /* The process that carries frames */
     int control;              /* Socket to that process */
     int host[2];              /* Descriptors of the namespaces */

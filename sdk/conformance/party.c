@@ -65,7 +65,8 @@ static ucs_status_t handle_message(void *arg, void *data, size_t length,
         (((uintptr_t)data + PARTY_ALIGN_OFFSET) % PARTY_ALIGNMENT != 0)) {
         ++rx->misaligned;
     }
-    /* Fill the headroom: the receiver may write to it. */
+    /* The receiver may write to the headroom: do so, to find transports that
+     * still use it. */
     memset((char *)data - party->headroom, 0xee, party->headroom);
     if ((party->keep_every == 0) || (rx->count % party->keep_every != 0) ||
         (party->num_kept == PARTY_KEPT_MAX)) {

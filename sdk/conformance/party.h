@@ -105,7 +105,8 @@ struct party {
                             * and then returns UCS_ERR_NO_RESOURCE */
 
     unsigned failures;         /* Calls of the error handler */
-    uint64_t rx_at_failure;    /* Messages received before its first call */
+    uint64_t rx_at_failure;    /* Messages received before the first call of the
+                                * error handler */
     unsigned foreign_failures; /* Calls of the error handler by another
                                 * thread */
     uct_ep_h failed_ep; /* Arguments of the last call of the error handler */

@@ -10,8 +10,8 @@
 #include "stretch.h"
 
 #define IOV_MAX_USED 16
-/* Limits of party_fill(). Nothing more is accepted if no send has succeeded for
- * FILL_STUCK_SECONDS. */
+/* Limits of party_fill(). The interface accepts nothing more if no send has
+ * succeeded for FILL_STUCK_SECONDS. */
 #define FILL_BYTES         ((uint64_t)256 << 20)
 #define FILL_SECONDS       10.0
 #define FILL_STUCK_SECONDS 0.05

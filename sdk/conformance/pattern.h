@@ -28,8 +28,8 @@ static inline void pattern_fill(void *buffer, size_t length, size_t start,
     }
 }
 
-/* Compares `buffer` with those bytes. Returns the index in `buffer` of the
- * first wrong byte, or `size`. */
+/* Compares `buffer` with the bytes that pattern_fill() would write. Returns the
+ * index in `buffer` of the first wrong byte, or `size`. */
 static inline size_t pattern_find_bad(const void *buffer, size_t length,
                                       size_t start, size_t size)
 {

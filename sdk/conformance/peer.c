@@ -16,7 +16,7 @@
 #include "peer_serve.h"
 #include "runner.h"
 
-/* Time limit for a command to the peer process, in seconds. To execute it, the
+/* Time limit for a request to the peer process, in seconds. To execute it, the
  * peer may wait up to PARTY_PATIENCE for send resources, for completions, and
  * for messages. */
 #define CALL_SECONDS (3 * PARTY_PATIENCE)

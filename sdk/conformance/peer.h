@@ -25,8 +25,8 @@ typedef enum peer_op {
     PEER_SEND_LATER, /* like PEER_SEND, `value` microseconds after the answer */
     PEER_SEND_MANY,  /* like PEER_SEND, but stops at a message that does not
                       * leave without progress of our side -> value: number of
-                      * messages that have left; one more may be accepted by
-                      * the transport */
+                      * messages that have left; the transport may have accepted
+                      * one more */
     PEER_ECHO,       /* after the answer: `count` times, waits for `value`
                       * messages and sends a small one; contents are not
                       * verified until PEER_RESET */

@@ -24,8 +24,9 @@ void remote_end(remote_t *remote);
  * message of `pattern` bytes (pattern.h), or with zeros if `pattern` is 0. */
 int remote_set(remote_t *remote, uint64_t address, size_t length,
                size_t pattern);
-/* Makes the peer compare its memory with the same contents: *bad_p is the
- * offset of the first wrong byte, or `length`. */
+/* Makes the peer compare `length` bytes of its memory with what remote_set()
+ * writes for the same arguments: *bad_p receives the offset of the first wrong
+ * byte, or `length`. */
 int remote_check(remote_t *remote, uint64_t address, size_t length,
                  size_t pattern, uint64_t *bad_p);
 /* Makes the peer read a word of 4 or 8 bytes. */

@@ -14,8 +14,8 @@ void runner_record_free(record_t *record);
 
 typedef struct limits {
     double check;     /* Seconds for each check */
-    double notice;    /* See run_t */
-    double tolerance; /* See run_t */
+    double notice;    /* Value of run_t.notice (check.h), in seconds */
+    double tolerance; /* Value of run_t.tolerance (check.h), a factor */
 } limits_t;
 
 /*

@@ -8,7 +8,8 @@
 #define CONFORMANCE_STRETCH_H
 
 
-/* Factor for builds with sanitizers, which are much slower. */
+/* Factor by which callers raise their limits in builds with sanitizers, which
+ * are much slower. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define STRETCH_SLOWNESS 10
 #else

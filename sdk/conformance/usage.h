@@ -25,8 +25,8 @@ void usage_take(usage_t *usage);
  * from `size` on are ignored. */
 void usage_mark_fds(unsigned char *marks, size_t size);
 
-/* Stores the targets of the open descriptors that are not marked in `text`, for
- * a finding; "" if there are none. */
+/* Writes to `text`, for a finding, the targets of the open descriptors whose
+ * `marks` are 0; "" if there are none. */
 void usage_new_fds(const unsigned char *marks, size_t size, char *text,
                    size_t text_size);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A plain TCP connection over which two programs exchange a few bytes (worker
- * addresses) before they can communicate through UCP. It carries no data. Every
- * function prints an error to stderr before it returns a failure. */
+ * addresses) before they can communicate through UCP. All other data goes
+ * through UCP. A function that fails prints an error to stderr, except that
+ * exchange_accept() is silent when a signal interrupts it. */
 #ifndef EXAMPLES_EXCHANGE_H
 #define EXAMPLES_EXCHANGE_H
 

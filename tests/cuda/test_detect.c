@@ -3,7 +3,8 @@
  * Detection of memory types in UCP with the cuda plugin. UCP remembers the
  * pages that are known to be host memory, so that it queries the driver only
  * once for a host buffer. It must still detect device memory that is later at
- * the same address. UCX_TLS contains cuda and self.
+ * the same address, and use the memory types that the program has entered in
+ * the cache of memory types. UCX_TLS contains cuda and self.
  */
 #include <check.h>
 #include <stdlib.h>

@@ -49,8 +49,7 @@ static const struct {
 
 enum { NUM_FUNCTIONS = sizeof(functions) / sizeof(functions[0]) };
 
-/* ------------------------------------------------------------ the machine
- * -- */
+/* ---------------------------------------------------------- the machine -- */
 
 /* Ends the program with a message about `what` unless `is_true`. */
 static void require(int is_true, const char *what)

@@ -18,18 +18,18 @@ enum { EMULATED_EXIT_STATUS = 86 };
  * interface; NULL: of all functions. */
 unsigned long emulated_calls(const char *name);
 
-/** Sets the minimum duration of a copy in microseconds, in place of the
- * environment variable EMULATED_DELAY. */
+/** Sets the time from the call that issues a copy to the start of the copy, in
+ * microseconds, in place of the environment variable EMULATED_DELAY. */
 void emulated_set_delay(unsigned microseconds);
 
 /** Delays all operations of streams until emulated_release() is called. */
 void emulated_hold(void);
 void emulated_release(void);
 
-/* Makes the n-th next call of the function `name` return the error `code`; with
- * n = 0, all calls from now on. "engine" as the name means an asynchronous
- * copy: the copy is not executed, and its context has the error from then
- * on. */
+/* Makes the n-th call from now on of the function `name` return the error
+ * `code`; with n = 0, every call. With the name "engine", lets an asynchronous
+ * copy fail instead: the copy is not executed, and its context has the error
+ * from then on. */
 void emulated_fail(const char *name, unsigned n, int code);
 
 /** Simulates the loss of a device: its contexts fail with `code`, operations in

@@ -103,10 +103,11 @@ struct bench {
     char *fetched;       /* Received active messages that are a rendezvous; NULL
                           * before the first figure of active messages */
     uint64_t am_arrived; /* Active messages that have arrived */
-    uint64_t am_taken;   /* How many of them figures have waited for so far */
+    uint64_t am_taken;   /* Number of these messages for which figures have
+                          * waited */
     double seconds;      /* Duration of one figure; --time */
-    /* The next two are valid: memory in bytes for one endpoint, in the driver
-     * and in the partner */
+    /* ep_memory and ep_memory_peer are valid: bytes of one endpoint in the
+     * driver and in the partner */
     bool eps_weighed;
     double ep_memory;
     double ep_memory_peer;

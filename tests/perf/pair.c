@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Functions that the driver and the other processes call: they open UCP,
  * exchange data over the sockets between the processes, and wait for UCP
- * requests. A failure ends the program, because it makes results impossible;
- * but see bench_open(). */
+ * requests. A failure ends the program, because it makes results impossible.
+ * Only bench_open() and bench_open_worker() return errors. */
 #include "bench.h"
 
 #include <errno.h>
@@ -100,7 +100,8 @@ void bench_get(struct bench *bench, void *data, size_t length)
     }
 }
 
-/* Sends a request to another process, and waits for a request. */
+/* bench_tell() sends a request to another process; bench_hear() waits for a
+ * request. */
 void bench_tell(struct bench *bench, struct bench_command command)
 {
     bench_put(bench, &command, sizeof(command));

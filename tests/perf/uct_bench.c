@@ -437,9 +437,9 @@ static void pin(int n)
 }
 
 /* Handler of SIGCHLD in the driver: ends the program if the partner has ended,
- * because the driver could wait for it for ever. Both processes search for the
- * transport. A partner that does not find it prints a message and exits with
- * EXIT_NO_SUCH; the driver then exits with the same status. */
+ * because the driver could wait for the partner for ever. Both processes search
+ * for the transport. A partner that does not find it prints a message and exits
+ * with EXIT_NO_SUCH; the driver then exits with the same status. */
 static void on_partner_gone(int signal_number)
 {
     int status = 0;

@@ -166,7 +166,7 @@ static void expect_load(uct_rejection_code_t code, const char *reason)
     uct_plugin_registry_destroy(registry);
 }
 
-/* bad plugins: a manifest that states a newer ABI than its library has is
+/* bad plugins: a plugin whose manifest states a newer ABI than its library is
  * rejected */
 START_TEST(manifest_of_a_newer_abi)
 {

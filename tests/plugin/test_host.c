@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Programs that load the UCT library with local symbols, and programs that load
- * several copies of it. */
+/* Programs that load the UCT library with local symbols, that unload it and
+ * load it again, and that load several copies of it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Loading of plugins: only on demand, only once, from several threads; and
- * unloading. */
+/* Loading of plugins: only on demand, only once, from several threads,
+ * recursively, and through symbolic links; unloading. Also plugins of a newer
+ * version, and the scope of a plugin's symbols. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The order in which plugins are used, and which of them are not used because
- * of others: priority, shadowing, overrides, replacement, conflict. */
+ * of others: priority, shadowing, overrides, replacement, conflict, duplicate
+ * components. Also plugins that are used on request only, and prefixes of
+ * variables. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the interpreter of JSON schemas, keyword by keyword, and the built-in
- * schema of manifests. */
+/* Tests the interpreter of JSON schemas, keyword by keyword, the built-in
+ * schema of manifests, and the words for memory types. */
 #include <stdio.h>
 #include <string.h>
 

@@ -25,8 +25,8 @@
 /** Defined because the runtime opens the memory of another process only once in
  * a process. All IPC interfaces of the process therefore share one mapping. */
 #define DEVICE_OPENS_ONCE
-/** Call that ends each submission of one or more copies: it writes the flag by
- * which the plugin detects the end of the copies. */
+/** DEVICE_SIGNAL: call that ends each submission of one or more copies: it
+ * writes the flag by which the plugin detects the end of the copies. */
 
 #define DEVICE_COPY   "hipMemcpyAsync"
 #define DEVICE_SIGNAL "hipStreamWriteValue32"

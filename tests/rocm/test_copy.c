@@ -41,8 +41,7 @@ static void there_and_back(void *address)
     ck_assert_str_eq(back, out);
 }
 
-/* ----------------------------------------------------------------- memory
- * -- */
+/* --------------------------------------------------------------- memory -- */
 
 START_TEST(memory_of_every_type_is_told_and_copied)
 {
@@ -186,8 +185,7 @@ START_TEST(no_post_waits)
 }
 END_TEST
 
-/* ----------------------------------------------------------------- faults
- * -- */
+/* --------------------------------------------------------------- faults -- */
 
 START_TEST(a_lost_device_fails_its_copies_only)
 {
@@ -296,8 +294,7 @@ START_TEST(a_signal_that_fails_is_repeated)
 }
 END_TEST
 
-/* -------------------------------------------------------------- large BAR
- * -- */
+/* ------------------------------------------------------------ large BAR -- */
 
 /* With a "large BAR" the processor can access all memory of the device. After
  * the processor has written to device memory, a write to the device's flush
@@ -343,8 +340,7 @@ START_TEST(with_a_large_bar_short_data_needs_no_copy_call)
 }
 END_TEST
 
-/* ---------------------------------------------------------------- running
- * -- */
+/* -------------------------------------------------------------- running -- */
 
 int main(void)
 {

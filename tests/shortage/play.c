@@ -36,7 +36,8 @@ static void open_all(struct play *play)
 }
 
 /* Closes an endpoint by force. The close may fail if one of its allocations
- * fails. Only that one call may fail, so a second close must succeed. */
+ * fails. Without --burst a trial fails one call only: a second close then
+ * succeeds. */
 static void close_by_force(struct play *play, ucp_ep_h ep)
 {
     struct op *op             = play_new_op(play, "a forced close", false);

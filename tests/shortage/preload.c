@@ -55,7 +55,7 @@ __attribute__((constructor)) static void begin(void)
     }
     report = (fd != NULL) ? atoi(fd) : -1;
     atexit(tell);
-    unsetenv("LD_PRELOAD"); /* programs that it executes load no library */
+    unsetenv("LD_PRELOAD"); /* executed programs must not load this library */
     scarce_begin(fds ? SCARCE_DESCRIPTORS : SCARCE_MEMORY,
                  strtoull(nth, NULL, 10), 1);
 }

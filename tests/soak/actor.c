@@ -12,7 +12,7 @@
 
 enum { IDLE_MAX = 300, NAP = 10 /* milliseconds */ };
 
-static const double LATE = 40; /* seconds */
+static const double LATE = 40; /* Longest wait, in seconds */
 
 /* --- drawing ------------------------------------------------------------- */
 

@@ -33,7 +33,8 @@ struct kept {
     uint64_t name;
     size_t length;
     void *data; /* Data of the library, or a rendezvous descriptor */
-    /* Receive it with ucp_am_recv_data_nbx(), otherwise read and release it */
+    /* Receive `data` with ucp_am_recv_data_nbx(), otherwise read and release
+     * it */
     bool fetch;
 };
 

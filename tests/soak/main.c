@@ -18,12 +18,13 @@
 enum {
     MEMBERS    = 4,
     OPERATIONS = 400, /* Per thread and round */
-    MAX_OPS    = 32,  /* Most outstanding operations of a thread */
+    MAX_OPS    = 32,  /* Largest number of outstanding operations of a thread */
     MAX_BYTES  = 8 << 20,
-    REPORTS    = 10, /* Per run */
+    REPORTS    = 10, /* Lines of progress per run */
 };
 
-static const double ROUND_LIMIT = 2; /* seconds */
+/* Seconds after which a thread starts no more operations in a round */
+static const double ROUND_LIMIT = 2;
 
 struct options {
     uint64_t seed;

@@ -15,7 +15,7 @@ struct put {
     uint64_t name;
 };
 
-/* What a thread has written to a slot since it last read it back */
+/* What a thread has written to a slot since it last read back the slot */
 struct slot {
     struct put puts[MAX_PUTS];
     unsigned count;
@@ -247,7 +247,8 @@ void rma_put(struct actor *actor)
                            peer->rkeys[loan], &param));
 }
 
-/* op->words: the loan, and the offset in its constant area */
+/* Checks the data of a get. op->words: the loan, and the offset in the area of
+ * the loan that never changes. */
 static void got(struct actor *actor, struct op *op)
 {
     over(actor, op);

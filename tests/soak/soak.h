@@ -61,7 +61,8 @@ struct peer {
     _Atomic uint64_t next[NUM_CLASSES]; /* Number of the next message to send */
     /* Number of the next TAG_EXACT message for which a receive is posted */
     _Atomic uint64_t next_exact;
-    /* Number of posted receives for these messages, over all threads */
+    /* Number of posted receives for this peer's TAG_EXACT messages, over all
+     * threads */
     _Atomic int posted_exact;
     /* Sums of this process's atomic adds to the peer's words since the context
      * was opened: for each loan, those to the 64-bit and to the 32-bit word */
@@ -86,7 +87,8 @@ struct soak {
     /* Set when all messages of the round have arrived: the threads cancel the
      * receives that are still posted, and end */
     _Atomic int round_over;
-    /* Resources in use while nothing is open; closings: how often it was so */
+    /* `closings`: number of times that everything was closed; the others:
+     * resources in use then, the baseline of world_is_clean() */
     unsigned closings, fds, mappings;
     size_t heap;
 
@@ -225,7 +227,8 @@ void op_payload(struct actor *actor, struct op *op, size_t length,
  * of request and random flags. */
 ucp_request_param_t op_param(struct actor *actor, struct op *op,
                              enum op_kind kind);
-/* Takes the value that the call returned; adds the operation to the actor's. */
+/* Takes the value that the starting call returned, and adds the operation to
+ * the operations of the actor. */
 void op_started(struct actor *actor, struct op *op, ucs_status_ptr_t result);
 /* Steps until the operation is complete, fails the test unless it succeeded,
  * and frees `op`. */
@@ -274,9 +277,9 @@ void rma_get(struct actor *actor);
 void rma_check(struct actor *actor);
 void rma_round_over(struct actor *actor);
 void rma_flush(struct actor *actor);
-/* Returns the place of the value that this thread's own word in a loan of
- * process `rank` must have. `small`: the word of 4 bytes, otherwise that of
- * 8. */
+/* Returns the address at which this thread keeps the value that its own word in
+ * a loan of process `rank` must have. `small`: the word of 4 bytes, otherwise
+ * that of 8. */
 uint64_t *rma_word(struct actor *actor, int rank, unsigned loan, bool small);
 void rma_lend(struct soak *soak);
 void rma_take_back(struct soak *soak);

@@ -243,8 +243,8 @@ void world_barrier(struct actor *actor)
     team_barrier(actor->soak->team, barrier_step, actor);
 }
 
-/* The state after the second time is the baseline, because libraries allocate
- * caches when they are used first. */
+/* The resources in use after everything was closed for the second time are the
+ * baseline, because libraries allocate caches when they are used first. */
 void world_is_clean(struct soak *soak)
 {
     unsigned fds      = usage_fds();

@@ -26,8 +26,8 @@
 /** Defined because this driver exports memory as a file descriptor. While that
  * descriptor is open, the memory exists, even if the owner has freed it. */
 #define DEVICE_KEEPS_FREED
-/** Call that ends each submission of one or more copies: it writes the flag by
- * which the plugin detects the end of the copies. */
+/** DEVICE_SIGNAL: call that ends each submission of one or more copies: it
+ * writes the flag by which the plugin detects the end of the copies. */
 
 #define DEVICE_COPY   "zeCommandListAppendMemoryCopy"
 #define DEVICE_SIGNAL "zeCommandListAppendMemoryFill"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Defects of a core that the conformance kit (ucx-plugin-check) must find. This
- * library is loaded before the core (LD_PRELOAD) and replaces some of its
- * functions. KIT_CORE_DEFECT selects one.
+ * library is loaded before the core (LD_PRELOAD) and replaces one of its
+ * functions. KIT_CORE_DEFECT selects the defect.
  */
 #include <dlfcn.h>
 #include <stdlib.h>

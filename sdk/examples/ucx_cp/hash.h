@@ -10,7 +10,7 @@
 struct hash {
     uint64_t lane[4];
     uint64_t total;   /* Number of bytes that were added */
-    uint8_t tail[32]; /* The last bytes, which do not fill 32 bytes yet */
+    uint8_t tail[32]; /* The bytes after the last complete 32 bytes */
     size_t tail_length;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ucx_cp: copies one file to another process through UCP. This file only parses
- * the command line; send.c and receive.c do the work. */
+/* ucx_cp: copies one file to another process through UCP. This file parses the
+ * command line and prints results; send.c and receive.c do the work. */
 #include "link.h"
 #include "meter.h"
 #include "ucx_cp.h"

@@ -11,7 +11,7 @@
 struct store {
     int dir;            /* Descriptor of the directory; -1: not open */
     int file;           /* Descriptor of the temporary file; -1: not open */
-    char temporary[64]; /* Its name; "" if there is no temporary file */
+    char temporary[64]; /* Name of the temporary file; "" if there is none */
     char reason[300];   /* Why the last call has failed */
 };
 

@@ -14,7 +14,8 @@ struct cp_options {
     uint16_t port;
     uint32_t chunk; /* send: bytes of a chunk, which is one message */
     bool replace;   /* receive: replace an existing file */
-    bool sync;      /* receive: write the file to the disk before the end */
+    bool sync;      /* receive: write the file to the disk before reporting
+                     * success */
     bool quiet;     /* no progress bar */
 };
 

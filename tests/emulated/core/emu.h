@@ -123,8 +123,8 @@ void emu_pages_drop(emu_pages_t *pages);
 /** Reserves address space without access rights; NULL: none is left. */
 void *emu_reserve(size_t length, size_t alignment);
 
-/** Adds a range; `model` contains all members except next, id and mapped. The
- * range holds a reference to the pages. NULL: out of memory. */
+/** Adds a range; `model` contains all members except next, id, mapped and
+ * opened. The range holds a reference to the pages. NULL: out of memory. */
 emu_range_t *emu_range_add(const emu_range_t *model);
 /** Removes a range from the list, and its reference to the pages. With `unmap`,
  * also unmaps its addresses. */

@@ -22,7 +22,8 @@ static pthread_t threads[NUM_ENGINES];
 static unsigned num_threads;
 static int is_stopping;
 static int is_held;         /* emulated_hold() is in effect */
-static uint64_t delay;      /* Nanoseconds until an issued copy starts */
+static uint64_t delay;      /* Nanoseconds from the issue of a copy or fill to
+                             * its start */
 static uint64_t last_order; /* emu_op_t.order of the last operation */
 
 emu_context_t *emu_contexts;
@@ -95,8 +96,8 @@ static int is_met(const emu_op_t *op)
                (int64_t)(value - op->value) >= 0;
 }
 
-/* Executes an operation that accesses memory. Called without the lock, because
- * a copy may take long. */
+/* Executes a COPY, FILL or WRITE; operations of other kinds need no execution.
+ * Called without the lock, because a copy may take long. */
 static void carry_out(emu_op_t *op)
 {
     switch (op->kind) {

@@ -67,8 +67,7 @@ emu_context_t *face_current(void)
     return context;
 }
 
-/* ------------------------------------------------------------------ calls
- * -- */
+/* ---------------------------------------------------------------- calls -- */
 
 static hipError_t failed(hipError_t result)
 {
@@ -138,8 +137,7 @@ hipError_t hipInit(unsigned flags)
     LEAVE((flags == 0) ? hipSuccess : hipErrorInvalidValue);
 }
 
-/* ---------------------------------------------------------------- devices
- * -- */
+/* -------------------------------------------------------------- devices -- */
 
 hipError_t hipGetDeviceCount(int *count)
 {
@@ -231,8 +229,7 @@ hsa_status_t hsa_system_get_info(hsa_system_info_t info, void *value)
     return HSA_STATUS_SUCCESS;
 }
 
-/* ------------------------------------------------------------------ leaks
- * -- */
+/* ---------------------------------------------------------------- leaks -- */
 
 static int is_failed(const emu_range_t *range)
 {

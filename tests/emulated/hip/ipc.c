@@ -48,8 +48,7 @@ hipError_t hipIpcGetMemHandle(hipIpcMemHandle_t *handle, void *address)
     LEAVE(hipSuccess);
 }
 
-/* ----------------------------------------------------------------- opening
- * -- */
+/* -------------------------------------------------------------- opening -- */
 
 static int is_open(const wire_t *wire)
 {
@@ -147,8 +146,7 @@ hipError_t hipIpcCloseMemHandle(void *address)
     LEAVE(hipSuccess);
 }
 
-/* ------------------------------------------------------------------ dmabuf
- * -- */
+/* --------------------------------------------------------------- dmabuf -- */
 
 /* Returns a descriptor of the pages of the whole allocation, and the offset of
  * the address in it. The file is opened again, so that its position is 0: tests

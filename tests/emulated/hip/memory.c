@@ -12,8 +12,7 @@ static size_t pages_of(size_t length)
     return emu_round(length, emu_page_size());
 }
 
-/* ----------------------------------------------------------------- mapping
- * -- */
+/* -------------------------------------------------------------- mapping -- */
 
 /* With EMULATED_LARGE_BAR=1 the processor can access device memory: maps the
  * pages at `start` with access rights. Returns 0 on failure. */
@@ -67,8 +66,7 @@ void face_memory_of_context(emu_context_t *context)
     }
 }
 
-/* -------------------------------------------------------------- allocation
- * -- */
+/* ----------------------------------------------------------- allocation -- */
 
 static hipError_t allocate(size_t length, unsigned flags, void **address)
 {
@@ -201,8 +199,7 @@ hipError_t hipHostFree(void *address)
               release(address, 1, EMU_RANGE_REGISTERED, 0, "hipHostFree"));
 }
 
-/* ------------------------------------------------------------ registration
- * -- */
+/* --------------------------------------------------------- registration -- */
 
 hipError_t hipHostRegister(void *address, size_t length, unsigned flags)
 {
@@ -253,8 +250,7 @@ hipError_t hipHostGetDevicePointer(void **device, void *host, unsigned flags)
     LEAVE(hipSuccess);
 }
 
-/* -------------------------------------------------------------- attributes
- * -- */
+/* ----------------------------------------------------------- attributes -- */
 
 static int type_of(const emu_range_t *range)
 {

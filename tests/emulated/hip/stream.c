@@ -126,8 +126,7 @@ hipError_t hipStreamWriteValue32(hipStream_t handle, void *address,
     LEAVE(hipSuccess);
 }
 
-/* ------------------------------------------------------------------ copies
- * -- */
+/* --------------------------------------------------------------- copies -- */
 
 /* If the source is pageable and small, copies it to op->bytes, so that the call
  * can return before the copy. Returns whether the call must wait for the
@@ -190,8 +189,7 @@ hipError_t hipMemcpy(void *to, const void *from, size_t length,
     LEAVE(copy(&face_current()->dflt, to, from, length, kind, 1));
 }
 
-/* ------------------------------------------------------------------- leaks
- * -- */
+/* ---------------------------------------------------------------- leaks -- */
 
 void face_stream_report(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests memory of the emulated CUDA driver: its kinds, the attributes of
- * pointers, and the reports of mistakes. */
+/* Tests memory of the emulated CUDA driver: its kinds, its limit, the
+ * attributes of pointers, and the reports of mistakes. */
 #include "suite.h"
 
 #include <signal.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tests streams of the emulated CUDA driver: copies are executed by other
- * threads, with a delay, and in the order of their stream. Tests contexts, and
- * errors that a context keeps.
+ * threads, with a delay, and in the order of their stream; events; values in
+ * memory. Also tests contexts, errors that a context keeps, a lost device, and
+ * a child of fork().
  */
 #include "suite.h"
 

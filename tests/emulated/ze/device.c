@@ -165,8 +165,7 @@ ze_result_t face_zeInit(ze_init_flags_t flags)
     return face_end(ZE_RESULT_SUCCESS);
 }
 
-/* ------------------------------------------------------ driver and devices
- * -- */
+/* --------------------------------------------------- driver and devices -- */
 
 /* Sets *count as all calls do that return lists: 0 means that the caller asks
  * for the number of elements; a count that is too large is reduced to that

@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-/* --------------------------------------------------------------- contexts
- * -- */
+/* ------------------------------------------------------------- contexts -- */
 
 ze_result_t face_zeContextCreate(ze_driver_handle_t handle,
                                  const ze_context_desc_t *desc,
@@ -90,8 +89,7 @@ ze_result_t face_zeContextGetStatus(ze_context_handle_t handle)
     LEAVE((ze_result_t)error);
 }
 
-/* ---------------------------------------------------------------- engines
- * -- */
+/* -------------------------------------------------------------- engines -- */
 
 ze_result_t face_engine_open(face_engine_t *engine, face_context_t *context,
                              const face_device_t *device)

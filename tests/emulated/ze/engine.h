@@ -14,7 +14,8 @@ enum { ENGINE_STREAMS = 2, COMMAND_MAX_WAITS = 4 };
 
 /** The engine of a command queue or of an immediate command list. */
 typedef struct face_engine {
-    emu_context_t *context; /**< Of the device, in the context of the queue */
+    emu_context_t *context; /**< Emulated context of the device, in the Level
+                             * Zero context of the queue or list */
     emu_stream_t *streams[ENGINE_STREAMS];
     unsigned stream; /**< Index of the stream of the last command */
     int is_first;    /**< No command was issued after the last barrier */
@@ -38,7 +39,8 @@ typedef struct face_command {
     unsigned char pattern[16]; /**< Of COMMAND_FILL */
     size_t pattern_length;
     face_event_t *signal; /**< Event that the command signals; NULL: none */
-    face_event_t *waits[COMMAND_MAX_WAITS]; /**< Events that it waits for */
+    face_event_t *waits[COMMAND_MAX_WAITS]; /**< Events that the command waits
+                                             * for */
     uint32_t num_waits;
 } face_command_t;
 

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* ---------------------------------------------------------------- waiting
- * -- */
+/* -------------------------------------------------------------- waiting -- */
 
 emu_event_t *face_event_new(void)
 {
@@ -18,7 +17,8 @@ emu_event_t *face_event_new(void)
     return event;
 }
 
-/* Returns the error because of which a pending event is never signalled. */
+/* Returns the error because of which the event, if it is pending, is never
+ * signalled; ZE_RESULT_SUCCESS: none. */
 static ze_result_t error_of(const emu_event_t *event)
 {
     return ((event->context == NULL) || !(event->reached < event->recorded)) ?
@@ -56,8 +56,7 @@ ze_result_t face_wait(emu_event_t *event, uint64_t value, uint64_t timeout)
     return result;
 }
 
-/* ------------------------------------------------------------------ pools
- * -- */
+/* ---------------------------------------------------------------- pools -- */
 
 ze_result_t face_zeEventPoolCreate(ze_context_handle_t handle,
                                    const ze_event_pool_desc_t *desc,
@@ -107,8 +106,7 @@ ze_result_t face_zeEventPoolDestroy(ze_event_pool_handle_t handle)
     LEAVE(ZE_RESULT_SUCCESS);
 }
 
-/* ----------------------------------------------------------------- events
- * -- */
+/* --------------------------------------------------------------- events -- */
 
 ze_result_t face_zeEventCreate(ze_event_pool_handle_t handle,
                                const ze_event_desc_t *desc,
@@ -213,8 +211,7 @@ ze_result_t face_zeEventQueryStatus(ze_event_handle_t handle)
     LEAVE(face_wait(event->event, event->reset_at + 1, 0));
 }
 
-/* ----------------------------------------------------------------- fences
- * -- */
+/* --------------------------------------------------------------- fences -- */
 
 ze_result_t face_zeFenceCreate(ze_command_queue_handle_t handle,
                                const ze_fence_desc_t *desc,

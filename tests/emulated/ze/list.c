@@ -144,8 +144,7 @@ ze_result_t face_zeCommandQueueExecuteCommandLists(
     LEAVE(result);
 }
 
-/* ------------------------------------------------------------------ lists
- * -- */
+/* ---------------------------------------------------------------- lists -- */
 
 ze_result_t face_zeCommandListCreate(ze_context_handle_t context_handle,
                                      ze_device_handle_t device_handle,
@@ -247,8 +246,7 @@ ze_result_t face_zeCommandListReset(ze_command_list_handle_t handle)
     LEAVE(set_closed(list, 0));
 }
 
-/* --------------------------------------------------------------- commands
- * -- */
+/* ------------------------------------------------------------- commands -- */
 
 /* Stores a command in a regular list. */
 static ze_result_t keep(list_t *list, const face_command_t *command)

@@ -293,8 +293,7 @@ ze_result_t face_zeMemGetAddressRange(ze_context_handle_t handle,
     LEAVE(ZE_RESULT_SUCCESS);
 }
 
-/* -------------------------------------------------- memory of other processes
- * -- */
+/* -------------------------------------------- memory of other processes -- */
 
 ze_result_t face_zeMemGetIpcHandle(ze_context_handle_t handle,
                                    const void *address,

@@ -41,7 +41,7 @@ enum {
 
 /* An operation of the user. */
 typedef struct {
-    void *request;     /* NULL: the operation has no request, or it is freed */
+    void *request;     /* NULL: there is no request, or it was freed */
     void *buffer;      /* Freed at the end of the run */
     ucp_dt_iov_t *iov; /* NULL: the data is not a list of buffers */
     int pending;       /* UCP must still call the callback */

@@ -40,7 +40,7 @@ static ucp_mem_h memh;
 static ucp_rkey_h rkey;
 static char memory[GUARD + LENT + GUARD] __attribute__((aligned(64)));
 static struct {
-    void *request; /* NULL: the operation has no request, or it is freed */
+    void *request; /* NULL: there is no request, or it was freed */
     int pending;   /* The operation is outstanding */
     char buffer[BUFFER];
 } ops[NUM_OPS];

@@ -32,7 +32,7 @@ static struct {
 
 /* An operation of the user. */
 typedef struct {
-    void *request;    /* NULL: the operation has no request, or it is freed */
+    void *request;    /* NULL: there is no request, or it was freed */
     int pending;      /* The operation is outstanding */
     char *buffer;     /* Freed at the end of the run */
     size_t size;      /* Bytes in `buffer` */
@@ -345,8 +345,7 @@ static void say_data(void)
             (next() < 230) ? length : next() % sizeof(key));
 }
 
-/* ------------------------------------------------------------- the target
- * -- */
+/* ----------------------------------------------------------- the target -- */
 
 /* Checks that the lists and counters of the stream are consistent. */
 static void check_stream(ucp_stream_t *stream)

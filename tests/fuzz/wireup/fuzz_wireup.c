@@ -83,8 +83,7 @@ static void settle(void)
     }
 }
 
-/* ---------------------------------------------------------------- the user
- * -- */
+/* ------------------------------------------------------------- the user -- */
 
 /* Stores the worker's address; returns its length in bytes. */
 static size_t own_address(char *bytes)
@@ -176,8 +175,7 @@ static void fail_some(reader_t *reader)
     }
 }
 
-/* ---------------------------------------------------------------- the peer
- * -- */
+/* ------------------------------------------------------------- the peer -- */
 
 /* Passes a message to its handler. */
 static void say(uint8_t id, const void *data, size_t length)
@@ -318,8 +316,7 @@ static void say_bytes(reader_t *reader)
     say(id, message, length);
 }
 
-/* --------------------------------------------------------- beginning and end
- * -- */
+/* ---------------------------------------------------- beginning and end -- */
 
 static void open_context(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Local sockets with random names. They connect processes of the same machine
- * and network namespace, which a sock_host_t identifies.
+ * Non-blocking local sockets with random names. They connect processes of the
+ * same machine and network namespace, which a sock_host_t identifies.
  */
 #ifndef LOCAL_SOCK_H
 #define LOCAL_SOCK_H
@@ -36,11 +36,12 @@ int sock_listen(sock_name_t *name);
 /** Returns a socket that is connected to the listening socket `name`, or -1. */
 int sock_connect(const sock_name_t *name);
 
-/** Accepts the next connection; returns its socket, or -1. */
+/** Accepts the next connection; returns its socket, or -1 if there is none. */
 int sock_accept(int listener);
 
-/** Sends one message. Returns UCS_OK, UCS_ERR_NO_RESOURCE, or another error if
- *  the connection has ended. */
+/** Sends one message, which consists of the `count` buffers in `iov`. Returns
+ *  UCS_OK; UCS_ERR_NO_RESOURCE if the message cannot be sent now; or another
+ *  error if the connection has ended. */
 ucs_status_t sock_send(int fd, const struct iovec *iov, size_t count);
 
 /** Receives one message. Returns its length, or UCS_ERR_NO_PROGRESS if there is

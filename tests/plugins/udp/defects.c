@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Deliberate defects of the example plugin udp, which the conformance kit must
- * find. With the linker option --wrap, calls of the functions __real_* in the
- * plugin call the functions __wrap_* in this file. The name of the library's
- * folder selects a defect; if it names none, all calls are passed on.
+ * find. With the linker option --wrap, calls of a function NAME in the plugin
+ * call __wrap_NAME() in this file, which can call the plugin's function as
+ * __real_NAME(). The name of the library's folder selects a defect; if it names
+ * none, all calls are passed on.
  */
 #include "udp.h"
 

@@ -2,8 +2,9 @@
 /*
  * Tests flushes of the example plugin udp. A flush of the interface completes
  * while an endpoint continues to send, and also if the endpoint is destroyed.
- * An endpoint whose operations were cancelled is not reported as failed,
- * although its peer never acknowledges them.
+ * When the interface is closed, an outstanding flush is dropped. An endpoint
+ * whose operations were cancelled is not reported as failed, although its peer
+ * never acknowledges them.
  */
 #include "opened.h"
 

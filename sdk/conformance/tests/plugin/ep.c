@@ -46,7 +46,8 @@ static int is_writable(probe_ep_t *ep, int milliseconds)
     return poll(&pfd, 1, milliseconds) > 0;
 }
 
-/* Sends one datagram. Unless it returns UCS_OK, nothing was sent. */
+/* Sends one datagram, with its header in iov[0]. Unless it returns UCS_OK,
+ * nothing was sent. */
 static ucs_status_t send_message(uct_ep_h super, uint8_t id, struct iovec *iov,
                                  size_t count)
 {
@@ -149,8 +150,9 @@ void probe_send_unread(probe_iface_t *iface)
 {
     const probe_unread_t *unread = &iface->unread;
 
-    /* Wait until the peer has received enough. Without this message sent, the
-     * kit could fill the buffer again, and the defect would not be seen. */
+    /* Wait until the peer has received enough for this message to be sent. If a
+     * later call of progress sent it, the kit could have filled the buffer with
+     * the same data again, and would not see the defect. */
     is_writable(unread->ep, 30000);
     if (send_parts(&unread->ep->super, unread->id, unread->header,
                    unread->header_length, unread->iov,
@@ -191,9 +193,9 @@ static ucs_status_t probe_am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
         return UCS_ERR_NO_RESOURCE;
     }
     /* Hold back only the message with a header of one byte, of which the kit
-     * sends one. Its next message has the same length and therefore the same
-     * contents: the kit finds the defect only because it overwrites the buffer
-     * in between. */
+     * sends one. The kit's next message has the same length and therefore the
+     * same contents: the kit finds the defect only because it has overwritten
+     * the buffer in between. */
     status = ((header_length == 1) && probe_breaks("completes-unread")) ?
                  hold_unread(ep, id, header, header_length, iov, iovcnt) :
                  send_parts(ep, id, header, header_length, iov, iovcnt);

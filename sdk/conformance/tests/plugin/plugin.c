@@ -134,8 +134,8 @@ static void be_slow(void)
     is_known = 1;
 }
 
-/* Does the work of the selected defect, if it is one of an entry point that
- * does too much. */
+/* Carries out the selected defect, if it is that the entry point takes long,
+ * prints, opens a descriptor or starts a thread. */
 static void do_too_much(void)
 {
     pthread_t thread;

@@ -2,8 +2,8 @@
 /*
  * A small transport for the tests of the conformance kit (ucx-plugin-check):
  * messages by datagrams of a local socket, remote memory by shared mappings. It
- * conforms unless it breaks one rule: the name of its folder selects the
- * defect.
+ * conforms unless the name of its folder selects a defect, which breaks one
+ * rule.
  */
 #ifndef PROBE_H
 #define PROBE_H
@@ -101,8 +101,10 @@ typedef struct probe_iface {
                           * number of bytes */
     size_t align_offset;
     int socket;    /* Socket that receives messages */
-    int epoll;     /* Readable when progress has work */
-    int silent;    /* Event descriptor of the defect "deaf": never readable */
+    int epoll;     /* Readable when a message has arrived or a pending request
+                    * can be sent */
+    int silent;    /* eventfd: the event descriptor of the defect "deaf", and
+                    * the event source of the defect "handler-adds" */
     sem_t handled; /* For the defect "handler-adds": signalled when the
                     * asynchronous handler has run */
     probe_done_t *done; /* Queue of completions */

@@ -17,7 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Maximum bytes of short and of zero-copy operations. */
+/* Maximum bytes of short and of zero-copy operations, and maximum entries of an
+ * I/O vector. */
 enum { MAX_SHORT = 2048, MAX_POSTED = 1024 * 1024, MAX_IOV = 4 };
 
 /* Values of the variables UCX_OPAQUE_DELAY, _DEPTH and _FAIL; see `fields`. */

@@ -168,8 +168,8 @@ static void destroy(uct_ep_h super)
     procvm_ops_forget(ep);
     close_all(ep);
     ep->is_destroyed = 1;
-    ep->status       = UCS_ERR_CANCELED; /* Progress that is running does not
-                                          * use the endpoint any more */
+    ep->status       = UCS_ERR_CANCELED; /* Running calls of progress then do
+                                          * not use the endpoint any more */
     if (iface->in_progress > 0) {
         ep->next    = iface->dead;
         iface->dead = ep;

@@ -41,9 +41,9 @@ static int receive(procvm_iface_t *iface, procvm_ep_t *ep)
 }
 
 /* Handles an event of the endpoint's sockets: receives a message or, if none
- * has arrived, sends. If the connection to the peer is closed, the endpoint
- * fails at once: the peer has closed both connections, and all of its messages
- * were received. */
+ * has arrived, calls pending requests. If the connection to the peer is closed,
+ * the endpoint fails at once: the peer has closed both connections, and all of
+ * its messages were received. */
 static unsigned handle_event(procvm_iface_t *iface, procvm_ep_t *ep)
 {
     ucs_status_t status;

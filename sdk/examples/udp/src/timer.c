@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Actions of a stream when an acknowledgement or a message is overdue. */
+/* Actions of a stream when an acknowledgement is overdue, or a probe of an idle
+ * peer is due. */
 #include "udp.h"
 
 void udp_stream_check_time(udp_stream_t *stream, double now)

@@ -229,7 +229,8 @@ udp_order_t udp_source_accept(udp_iface_t *iface,
                               const struct sockaddr_in *peer,
                               const udp_header_t *header, const char *data,
                               unsigned length, udp_source_t **source_p);
-/* Finds or creates the state of a stream; NULL if the stream is unknown. */
+/* Finds the state of a stream, or creates it if the datagram has number 0.
+ * NULL: the stream is unknown, or out of memory. */
 udp_source_t *udp_source_find(udp_iface_t *iface,
                               const struct sockaddr_in *peer,
                               const udp_header_t *header);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Endpoints: every operation first calls gate(), which may inject a fault, and
- * then the wrapped endpoint.
+ * Endpoints: an operation first calls gate(), which may inject a fault, and
+ * then the wrapped endpoint. Cancelling, checking and invalidating an endpoint
+ * do not call gate().
  */
 #include "faults.h"
 
@@ -228,10 +229,9 @@ static ucs_status_t atomic_cswap64(uct_ep_h uct_ep, uint64_t compare,
 
 /* ---------------------------------------------------------------- order -- */
 
-/* Cancels the operations of an endpoint. The user's completions are called as
- * soon as the wrapped transport has completed the operations, since only then
- * does it not use their buffers any more. Does not call gate(): no fault is
- * injected. */
+/* Cancels the operations of an endpoint. The user's completions are called when
+ * the wrapped transport has completed the operations: until then it may use
+ * their buffers. Does not call gate(): no fault is injected. */
 static ucs_status_t cancel(faults_ep_t *ep, uct_completion_t *comp)
 {
     const ucx_ep_ops_t *ops = faults_inner_ops(ep);

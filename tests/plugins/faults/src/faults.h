@@ -39,7 +39,8 @@ typedef enum {
  * wrapped interface follow at FAULTS_CONFIG_SIZE. */
 typedef struct faults_config {
     unsigned long seed;
-    double no_resource;        /* Share of operations, 0 to 0.95 */
+    double no_resource;        /* Share of operations that return
+                                * UCS_ERR_NO_RESOURCE, 0 to 0.95 */
     unsigned pending_delay;    /* Maximum delay, in rounds */
     unsigned completion_delay; /* Maximum delay, in rounds */
     unsigned receive_delay;    /* Maximum delay, in rounds */
@@ -85,7 +86,8 @@ struct faults_instance {
     void *library;         /* Handle of dlopen() of the wrapped plugin */
     const ucx_plugin_t *inner; /* Descriptor of the wrapped plugin */
     atomic_uint num_opened;    /* Number of interfaces opened so far; gives each
-                             * another sequence of random numbers */
+                                * interface a different sequence of random
+                                * numbers */
     faults_instance_t *next;
 };
 
@@ -96,7 +98,7 @@ typedef struct faults_op {
     struct faults_iface *iface;
     /* NULL: the endpoint was destroyed, or a flush of the interface */
     struct faults_ep *ep;
-    uint64_t due; /* Round in which the user's completion is called, or later;
+    uint64_t due; /* First round in which the user's completion may be called;
                    * valid if `done` */
     ucs_status_t status; /* Status for the user's completion */
     uint8_t done;        /* The wrapped transport has completed the operation */

@@ -59,8 +59,7 @@ static void copy_table(void *to, size_t size, const void *from)
     }
 }
 
-/* -------------------------------------------------- the component's slots
- * -- */
+/* ---------------------------------------------- the component's slots -- */
 
 static const ucx_component_t *inner_of(const ucx_component_t *component)
 {

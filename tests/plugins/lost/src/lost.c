@@ -130,8 +130,7 @@ static const ucx_cm_ops_t cm_ops = {
     .ep_ops           = &ep_ops,
 };
 
-/* ---------------------------------------------------------- the component
- * -- */
+/* ------------------------------------------------------- the component -- */
 
 /* The component has no transports, so its domain is never opened. */
 static ucs_status_t md_open(const ucx_component_t *component,

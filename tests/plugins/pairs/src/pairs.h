@@ -6,7 +6,7 @@
  *
  * States of an endpoint (pairs_state_t):
  *   NEW --connect_to_ep--> CONNECTED
- *   any state --the peer closes, or violates the protocol--> FAILED
+ *   any state --an error, or the peer closes the connection--> FAILED
  */
 #ifndef PAIRS_H
 #define PAIRS_H
@@ -79,7 +79,8 @@ typedef struct pairs_region {
 
 typedef struct pairs_md {
     uct_md_t super;       /* First member */
-    int zcopy;            /* Put and get require registered local memory */
+    int zcopy;            /* The interface has zero-copy put and get, which
+                           * require registered local memory */
     pthread_mutex_t lock; /* Protects `regions` */
     pairs_region_t *regions;
 } pairs_md_t;
