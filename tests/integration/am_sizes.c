@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * am: active messages of every size with headers of every length arrive
- * complete. Their data is used in the handler, kept, or fetched to memory of
- * every layout; the receiver replies by the reply endpoint. Then the sender
- * closes while the receiver still holds data.
+ * complete. Their data is read in the handler, received into memory of every
+ * layout, or released unread; the receiver replies by the reply endpoint. Then
+ * the sender closes while the receiver still holds data.
  */
 #include "common/data.h"
 #include "common/side.h"
@@ -307,8 +307,8 @@ static void receive_one(struct exchange *exchange, uint32_t flags,
     }
 }
 
-/* Sends every combination of size, header length and send flags, received in
- * every way. */
+/* Sends every combination of size, header length and send flags. The receiver
+ * uses the ways of `enum take` in turn. */
 static void exchange_all(struct exchange *exchange, ucp_datatype_t generic_type)
 {
     static const uint32_t flags[] = {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * cm: options of listeners, clients and the configuration: addresses that are
- * in use, foreign or invalid, the client's source address, the priority of
- * transports; and a worker that connects to itself. One process is both client
- * and server.
+ * cm: a worker that connects to itself, the client's source address, addresses
+ * that are in use, foreign or invalid, a rejection by another listener, a port
+ * without a listener, and the variables for connection managers. One process is
+ * both client and server.
  */
 #include "common/data.h"
 #include "common/server.h"

@@ -2,7 +2,8 @@
 /*
  * cm: clients connect to a listener by its socket address, over any transports,
  * and both sides send at once. Clients that are rejected, find no listener or
- * lose their peer are notified. Many connections in a row leave no resources
+ * lose their peer are notified. Messages sent before a close arrive, and a
+ * client may close at any moment. Many connections in a row leave no resources
  * behind.
  */
 #include "common/data.h"
@@ -117,7 +118,8 @@ static void stream(struct side_ep *ep)
 }
 
 /* Sends small and large messages in both directions at once; then active
- * messages. The reply endpoint of an active message must be `ep` itself. */
+ * messages and a stream. The reply endpoint of an active message must be `ep`
+ * itself. */
 static void talk(struct play *play, struct side_ep *ep, ucp_tag_t tag)
 {
     struct side_op sends[2], receives[2];

@@ -72,8 +72,8 @@ static ucp_rkey_h take_key(struct talk *talk, uint64_t *address)
     return rkey;
 }
 
-/* Puts and flushes several times. Some flushes then complete at once, and
- * others only when the peer acknowledges them. */
+/* Puts and flushes several times, because a flush may complete at once or only
+ * when the peer acknowledges it. */
 static void put_and_flush(struct talk *talk)
 {
     static const ucp_request_param_t plain = {0};

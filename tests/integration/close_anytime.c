@@ -47,7 +47,7 @@ static struct round any_round(struct random *random, int number)
     return round;
 }
 
-/* Sends in both directions for `seconds`, or until the peer has closed. */
+/* Sends and receives for `seconds`, or until the peer has closed. */
 static void run(struct traffic *traffic, double seconds)
 {
     double end = test_now() + seconds;
@@ -104,9 +104,9 @@ static void leave(struct traffic *traffic, enum leaving leaving,
     }
 }
 
-/* Tells the peer its result and continues to receive until the peer has closed,
- * too. Then all tagged messages that the peer's flush covered must have
- * arrived. */
+/* Sends this side's result to the peer and continues to receive until the peer
+ * has closed, too. Then all tagged messages that the peer's flush covered must
+ * have arrived. */
 static void wait_for_other(struct traffic *traffic, struct team *team,
                            const struct fate *own)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ep: two processes connect to each other by worker address 1000 times, at the
- * same moment, exchange messages, and close: both with flush, both by force, or
- * one each way. After all cycles neither process uses more resources than after
- * the first hundred. --cycles N.
+ * same moment, exchange messages in most cycles, and close: both with flush,
+ * both by force, or one each way. After all cycles neither process uses more
+ * resources than after the first hundred. --cycles N.
  */
 #include "common/data.h"
 #include "common/side.h"
@@ -39,8 +39,7 @@ static struct parting parting_of(int cycle)
     return parting;
 }
 
-/* Exchanges one message in each direction. Large ones need replies
- * (rendezvous); the peer creates an endpoint to send them. */
+/* Exchanges one message in each direction. */
 static void talk(struct side *side, struct side_ep *ep, struct team *team,
                  char *buffers, const struct parting *parting, int cycle)
 {
@@ -96,7 +95,7 @@ static void member(struct team *team, void *arg)
         cycle_once(&side, team, buffers, address, cycle);
     }
     team_barrier(team, side_progress, &side);
-    /* one more, until the last close is complete */
+    /* one more descriptor may be open until the last close is complete */
     side_wait_fds(&side, fds + 1);
     EXPECT_INT(usage_heap(), <=, heap + HEAP_MORE);
     team_barrier(team, side_progress, &side);

@@ -151,9 +151,8 @@ static void finish_receives(struct talk *talk)
     take_back(talk, &talk->last_received);
 }
 
-/* What one side knows in a round. The messages that a side sent are settled
- * when the peer has received the last of them or the side's own endpoint has
- * failed. */
+/* What one side knows in a round. A side has settled when, for each direction,
+ * the last message has arrived or its sender's endpoint has failed. */
 struct verdict {
     bool heard;  /* The peer's last message has arrived here */
     bool failed; /* The endpoint of this side has failed */
@@ -193,7 +192,7 @@ static void look_at_myself(struct talk *talk, struct verdict *verdict)
     }
 }
 
-/* Waits until both sides have settled, which fails after a time limit. So no
+/* Waits until both sides have settled; fails the test after a time limit. So no
  * message is lost without notice: either the last message has arrived, or its
  * sender's endpoint has failed. */
 static struct verdict settle(struct talk *talk)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Data of every layout is sent to every other layout, in every class of
- * operation: contiguous, IOV with up to a thousand entries, and generic
- * datatypes. Also generic datatypes whose functions fail.
+ * operation except atomics: contiguous, IOV with up to a thousand entries, and
+ * generic datatypes. Also generic datatypes whose functions fail.
  */
 #include "common/data.h"
 #include "common/side.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A client unpacks a remote key on an endpoint that is not connected yet. The
- * key is usable at once: until the endpoint has lanes, operations with it use
- * messages. It compares equal to a key that is unpacked later.
+ * key is usable at once: operations with it are carried out by messages, which
+ * are sent when the endpoint has lanes. The key compares equal to one that is
+ * unpacked on the connected endpoint.
  *
  * --alone: the owner of the memory makes no progress while the client accesses
  * it with such a key. This needs transports that copy between two processes of

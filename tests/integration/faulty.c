@@ -17,7 +17,7 @@
 enum { WARM_UP = 10, ROUNDS = 60, HEAP_MORE = 256 * 1024 };
 
 /* A round ends when an endpoint fails or the peer has ended the round;
- * otherwise after this time and this number of steps. */
+ * otherwise when both this time and MOST_STEPS steps have passed. */
 static const double LONGEST = 0.5; /* seconds */
 enum { MOST_STEPS = 5000 };
 

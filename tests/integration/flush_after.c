@@ -17,7 +17,7 @@ enum {
     OWNER,
     ROUNDS = 100,
     SMALL  = 200,        /* Number of puts of 8 bytes */
-    LARGE  = 100 * 1024, /* Bytes of one put after them */
+    LARGE  = 100 * 1024, /* Bytes of one put after the small ones */
     AREA   = SMALL * 8 + LARGE + 8,
 };
 
@@ -31,8 +31,8 @@ static const ucp_request_param_t plain = {0};
 
 /* ---------------------------------------------------------------- target -- */
 
-/* Runs one target in its own process: lends memory, waits for the message,
- * verifies the memory and ends. */
+/* Runs one target in its own process: lends memory, waits for the message, and
+ * ends. Unless it only exits, it verifies the memory before. */
 static void target(struct team *team, enum way way)
 {
     static char area[AREA];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Operations with a memory handle that another process, the owner, has
- * exported. In the user's process the buffer's address is that of the owner's
- * memory; at this address the user maps a range without access rights, so that
- * an access by the library crashes. The memory is source and destination, in
- * every class of operation.
+ * Operations of one process, the user, with a memory handle that another
+ * process, the owner, has exported. In the user's process the buffer's address
+ * is that of the owner's memory; at this address the user maps a range without
+ * access rights, so that an access by the library crashes. The memory is source
+ * and destination, in every class of operation.
  */
 #include "common/data.h"
 #include "common/side.h"
@@ -278,7 +278,7 @@ static void transfer(struct talk *talk, step_t step, size_t length)
     }
 }
 
-/* Atomic operations whose operand is read from the imported memory, and whose
+/* One atomic operation whose operand is in the imported memory, and one whose
  * result is written there. */
 static void atomics(struct talk *talk)
 {

@@ -79,7 +79,7 @@ static void receive_all(struct talk *talk, size_t length)
 }
 
 /* Waits until all messages have arrived, and only then posts the receives. They
- * complete within the call and must reply there. */
+ * complete within the posting call, which must also send the replies. */
 static void meet_unexpected(struct talk *talk)
 {
     ucp_tag_recv_info_t info;

@@ -25,8 +25,8 @@ static ucs_status_t status_after_failure(int failing, int is_failing)
 }
 
 /* Sends four messages. For the first and the third, one side's memory is
- * inaccessible and copies fail, so that the operation ends with the status
- * above. The others use ordinary memory and succeed. */
+ * inaccessible and copies fail, so that the operation ends with
+ * status_after_failure(). The others use ordinary memory and succeed. */
 static void fail(struct team *team, void *arg)
 {
     const int *failing        = arg;
@@ -85,7 +85,8 @@ static void die(struct team *team, void *arg)
     side_wait_failure(talk.ep, 20);
     for (i = 0; i < 2; ++i) {
         if (ucp_request_check_status(requests[i]) == UCS_INPROGRESS) {
-            /* no message has arrived for this receive yet */
+            /* a receive whose message has not arrived does not end with the
+             * endpoint */
             ucp_request_cancel(talk.side.worker, requests[i]);
         }
         (void)talk_finish(&talk, requests[i]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Put, get and atomic operations with memory that is inaccessible to the
- * processor (memory.h), on either side or both. A direct access by the library
- * crashes: the pages have no access rights.
+ * processor (memory.h), on either side or both; also operations that fail. A
+ * direct access by the library crashes: the pages have no access rights.
  */
 #include "common/data.h"
 #include "common/memory.h"
@@ -156,8 +156,8 @@ static void test_get(struct talk *talk, int from, int to)
 }
 
 /* One atomic operation on the peer's word in memory of kind `there`. The
- * operand and the result are in memory of kind `here`. Returns the old
- * value. */
+ * operand and the result are in memory of kind `here`. Returns the old value
+ * with `fetch`, otherwise 0. */
 static uint64_t atomic(struct talk *talk, int here, int there,
                        ucp_atomic_op_t op, size_t size, uint64_t operand,
                        uint64_t swap, bool fetch)
@@ -317,9 +317,8 @@ struct failure {
     const char *name;
     int failing; /* Rank of the side with the device memory */
     bool is_get;
-    ucs_status_t
-        /* Of the operation. If it is UCS_OK, the flush returns the error. */
-        status;
+    /* Of the operation. If it is UCS_OK, the flush returns the error. */
+    ucs_status_t status;
 };
 
 static const struct failure failures[] = {
@@ -377,8 +376,8 @@ static void fail(struct team *team, void *arg)
     close_talk(&talk);
 }
 
-/* With "--failures", the failures run after the normal operations. With
- * "--no-copies" they run, too, and must have no effect. */
+/* With "--failures", the operations of failures[] run after the normal ones.
+ * With "--no-copies" they run, too, and must succeed. */
 int main(int argc, char **argv)
 {
     struct team team    = {.limit = 60};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Messages of every class with memory that is inaccessible to the processor
- * (memory.h), on either side or both. A direct access by the library crashes:
- * the pages have no access rights.
+ * (memory.h), on either side or both, and queries of its type. A direct access
+ * by the library crashes: the pages have no access rights.
  *
  * memory_rma tests put, get and atomics; memory_crowd many messages at once;
  * memory_faults failures.

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * options: options of workers and endpoints that need a peer in another
- * process: events that wake a worker, the user's event set, network addresses,
- * waiting for a memory write, and the endpoint's list of transports.
+ * process: events that wake a worker, the user's event set, waiting for a
+ * memory write, network addresses, and the endpoint's transports and estimated
+ * times.
  */
 #include "common/data.h"
 #include "common/side.h"
@@ -131,7 +132,9 @@ static ucs_status_ptr_t begin(struct talk *talk, unsigned event)
     }
 }
 
-/* Does what the peer of that operation needs, without sleeping. */
+/* The counterpart of begin(), called in the other process: receives the message
+ * that begin() sends, or sends the message that it receives. Polls for its
+ * completion; does not sleep. */
 static void answer(struct talk *talk, unsigned event)
 {
     ucp_request_param_t none = {.op_attr_mask = 0};
@@ -273,7 +276,8 @@ static void sees_a_write(struct talk *talk)
 /* ------------------------------------------------------------- addresses -- */
 
 /* Connects by an address that contains network devices only (NET_ONLY). If no
- * transport of the test reaches the peer by it, nothing is tested. */
+ * transport of the test reaches the peer by this address, only the worker's id
+ * in it is checked. */
 static void uses_a_network_address(struct talk *talk)
 {
     ucp_worker_attr_t attr = {

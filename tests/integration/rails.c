@@ -297,7 +297,8 @@ static void member(struct team *team, void *arg)
     }
     setenv("UCX_RNDV_SCHEME", "auto", 1);
 
-    /* the default numbers of lanes, and the opposite */
+    /* the default numbers of lanes: two for rendezvous, one for put and get;
+     * then one for both */
     unsetenv("UCX_MAX_RMA_LANES");
     scene(team, true, false);
     setenv("UCX_MAX_RNDV_LANES", "1", 1);

@@ -2,8 +2,9 @@
 /*
  * Remote memory between two processes: puts to the user's memory and to
  * allocated memory are complete after a flush; gets return the contents;
- * atomics of both sides add up; unmapped memory is inaccessible. When a peer is
- * killed, all operations on its endpoint end.
+ * atomics of both sides add up; exported memory can be mapped by the peer;
+ * unmapped memory is inaccessible. When a peer is killed, all operations on its
+ * endpoint end.
  */
 #include "common/data.h"
 #include "common/side.h"
@@ -146,7 +147,7 @@ static void drive_sizes(struct talk *talk)
     for (i = 0; i < NUM_SIZES; ++i) {
         data_fill(data, sizes[i], i);
         EXPECT_OK(put(talk, data, sizes[i], 8));
-        /* the put has returned or completed: its buffer can be reused */
+        /* the put is complete: its buffer can be reused */
         memset(data, 0xff, sizes[i]);
         EXPECT_OK(side_flush(talk->ep));
         team_put(talk->team, OWNER, &i, sizeof(i));
@@ -180,7 +181,8 @@ static void own_sizes(struct talk *talk)
     }
 }
 
-/* Sends small and large puts without waiting between them, and one flush. */
+/* Posts MESSAGES puts without waiting for any, with a fence after every
+ * hundredth, and flushes once at the end. */
 static void drive_many(struct talk *talk)
 {
     uint64_t *data = calloc(MESSAGES, sizeof(*data));

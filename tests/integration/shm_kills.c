@@ -218,7 +218,8 @@ static void survivor_main(struct team *team, const struct round *round)
     }
     chat(&talk, other, team->rank);
     side_close_ep(other, 0);
-    /* one more: sleeping opens a descriptor that wakes the other survivor */
+    /* one more descriptor may be open: a sleeping survivor opens it to wake the
+     * other one */
     side_wait_fds(&talk.side, fds + 1);
     talk_close(&talk);
 }

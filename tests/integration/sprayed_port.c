@@ -48,7 +48,8 @@ static void reset_on_close(int fd)
     setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger));
 }
 
-/* Returns random bytes, some of which look like small little-endian lengths. */
+/* Fills `bytes` with random bytes, some of which look like small little-endian
+ * lengths. Returns their number. */
 static size_t make_bytes(struct random *random, char *bytes)
 {
     size_t length = random_below(random, 4) ? random_below(random, 300) :

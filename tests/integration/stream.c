@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * stream: data arrives complete and in order between two processes, however
- * sender and receiver divide it: every size up to 8 MiB; random parts of every
- * datatype, in both directions on several endpoints at once; and with
- * ucp_stream_worker_poll(). --short: fewer sizes.
+ * sender and receiver divide it: sizes around every power of two up to 8 MiB;
+ * random parts of every datatype, in both directions on several endpoints at
+ * once; and with ucp_stream_worker_poll(). --short: fewer sizes.
  */
 #include "common/data.h"
 #include "common/side.h"

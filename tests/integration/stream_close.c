@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * stream: a connection ends while stream data is in transfer. Data sent before
- * a normal close arrives, and then the close is reported. After a forced close
- * or the death of the peer, outstanding operations end within a time limit.
+ * stream: a connection ends while stream data is in transfer, or before the
+ * peer has sent any. Data sent before a normal close arrives, and then the
+ * close is reported. After a forced close or the death of the peer, outstanding
+ * operations end within a time limit.
  */
 #include "common/data.h"
 #include "common/side.h"
@@ -64,8 +65,8 @@ static void post(struct side_ep *ep, struct side_op *op, void *buffer,
     }
 }
 
-/* The closing side: sends large data, and closes or dies without waiting for
- * its completion. */
+/* The closing side: sends large data (UNUSED: none), and closes or dies without
+ * waiting for its completion. */
 static void leave(struct team *team, struct side *side, struct side_ep *ep,
                   enum way way)
 {
@@ -107,7 +108,8 @@ static void leave(struct team *team, struct side *side, struct side_ep *ep,
 }
 
 /* The remaining side: one receive for all data, and some for data that never
- * arrives. They end, and so do later receives. */
+ * arrives. All of them end. Later receives fail after they have returned the
+ * data that has arrived. */
 static void stay(struct side *side, struct side_ep *ep, enum way way)
 {
     struct side_op whole, behind, never[POSTED];
@@ -156,8 +158,8 @@ static void stay(struct side *side, struct side_ep *ep, enum way way)
 }
 
 /* Waits until the lanes of the endpoint are connected, which a message shows
- * when it arrives. So the data of a peer that is killed soon is sent over
- * them. */
+ * when it arrives. Otherwise a peer that is killed soon might not have sent any
+ * data. */
 static void establish(struct team *team, struct side *side, struct side_ep *ep)
 {
     char data = 1;
@@ -182,8 +184,8 @@ static void member(struct team *team, void *arg)
 
     side_open(&side, UCP_FEATURE_STREAM | UCP_FEATURE_TAG);
     ep = side_meet(&side, team, 1 - team->rank);
-    /* a second endpoint to the peer: the library reports the close over it if
-     * the send queue of the first one is full */
+    /* a second endpoint to the peer: the library reports the close over this
+     * endpoint if the send queue of `ep` is full */
     EXPECT(side_meet(&side, team, 1 - team->rank) != NULL);
     establish(team, &side, ep);
     if (team->rank == 1) {

@@ -5,7 +5,7 @@
  * connection is established; one is killed during that time. Sent messages
  * arrive once and in order, operations that cannot complete end with an error
  * within a time limit, and no resources are left. With transports that need a
- * handshake, all of this happens during the handshake.
+ * handshake, most of this happens during the handshake.
  *
  * Member 0 connects, member 1 is its peer, the others are killed.
  */
@@ -49,7 +49,7 @@ static void meet(struct team *team, struct side *side, int other)
 /* ------------------------------------------- both sides at the same time -- */
 
 /* Both sides create many endpoints to each other and send. The messages of an
- * endpoint have its number as tag and an increasing value. */
+ * endpoint have its number as tag, and contain 0, 1, 2 and so on. */
 static void crossed(struct team *team, struct side *side, int other)
 {
     struct side_op sends[PAIRS][BURST];
@@ -237,8 +237,8 @@ static void member(struct team *team, void *arg)
     }
 
     side_open(&side, UCP_FEATURE_TAG);
-    /* so that connections that stay open as long as the worker exist before
-     * descriptors are counted */
+    /* This opens the connections that stay open as long as the worker, before
+     * descriptors are counted. */
     if (team->rank == 0) {
         alone_active(team, &side);
         crossed(team, &side, 1);

@@ -146,8 +146,8 @@ static void overlapping(int rounds)
     }
 }
 
-/* Runs all tests of this file over a communicator. `heavy`: with larger
- * data. */
+/* Runs the collective operations of this file over a communicator. `heavy`:
+ * with larger data. */
 static void all_over(MPI_Comm where, int heavy)
 {
     static const int bytes[] = {1, 1000, 30000, 500000};

@@ -180,7 +180,7 @@ static void hip_copy(void *to, const void *from, size_t size)
 
 static ze_context_handle_t ze_context;
 static ze_device_handle_t ze_device;
-/* Its commands complete before they return */
+/* A command is complete when the call that appends it returns */
 static ze_command_list_handle_t ze_list;
 /* Host memory that devices can access, for copies */
 static void *ze_staging;

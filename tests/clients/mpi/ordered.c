@@ -37,8 +37,8 @@ static uint64_t expected(int i, int count)
     return (i == count - 1) ? 11 : 3;
 }
 
-/* The origin replaces all elements by one large accumulate, then the first, the
- * second and the last one by small ones, and adds to one of these. */
+/* The origin replaces all elements by one large accumulate, then the first
+ * three and the last one by small accumulates, and adds to the first. */
 static void replace(int count, uint64_t *window, MPI_Win win)
 {
     uint64_t *large    = client_alloc(count * sizeof(*large));
@@ -71,7 +71,7 @@ static void replace(int count, uint64_t *window, MPI_Win win)
 }
 
 /* The reverse of replace(): a large MPI_Get_accumulate() must return what
- * earlier small ones have written. */
+ * earlier small accumulates have written. */
 static void fetch(int count, uint64_t *window, MPI_Win win)
 {
     uint64_t *add        = client_alloc(count * sizeof(*add));

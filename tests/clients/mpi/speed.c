@@ -23,9 +23,8 @@ enum { WINDOW = 64, MEDIUM = 1 << 16, LARGE = 1 << 20 };
 typedef struct {
     const char *name, *unit;
     int size;
-    double (*take)(int size,
-                   /* Seconds of one message, or of one call of all_to_all() */
-                   int count);
+    /* Returns the seconds of one message, or of one call of all_to_all() */
+    double (*take)(int size, int count);
     /* Steps of a trial run, which sets the number of steps of the
      * measurement */
     int trial;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Verifies that the messages of a team (team.h) were sent over the transport
- * that the environment variable TEST_CARRIER names. If the variable is set,
- * every member writes its counters to a file when it ends. The counters of
- * lanes and interfaces of that transport must show bytes.
+ * Verifies that a team (team.h) has transferred data over the transport that
+ * the environment variable TEST_CARRIER names. If the variable is set, every
+ * member writes its counters to a file when it exits; a killed member writes
+ * none. The counters of lanes and interfaces of that transport must show bytes.
  */
 #ifndef INTEGRATION_CARRIER_H
 #define INTEGRATION_CARRIER_H

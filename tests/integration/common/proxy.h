@@ -15,7 +15,7 @@
 
 #include <stdatomic.h>
 
-/* Shared by all members of the test, which set it at any time. */
+/* Shared by all members of the test, which may change it at any time. */
 struct proxy_plan {
     /* Number of bytes to forward before the cut, over all connections and
      * directions together; counts down. -1: never cut */

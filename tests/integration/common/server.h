@@ -24,7 +24,8 @@ struct server {
     ucp_ep_h accepted;
 };
 
-/* Like side_open(); connection requests of the worker contain client_id. */
+/* Like side_open(). The worker's connection requests contain client_id if their
+ * endpoint has UCP_EP_PARAMS_FLAGS_SEND_CLIENT_ID. */
 void server_open_side(struct side *side, uint64_t features, uint64_t client_id);
 
 /* Sets the address from text, with port 0. RDMA devices cannot connect to

@@ -51,8 +51,8 @@ void *side_address(struct side *side, size_t *length_p);
 /* Creates an endpoint with UCP_ERR_HANDLING_MODE_PEER. */
 struct side_ep *side_connect(struct side *side, const void *address);
 
-/* Like side_connect(); NULL if the peer is unreachable, as it may have ended
- * already. */
+/* Like side_connect(); NULL if the peer is unreachable, for example because it
+ * has ended. */
 struct side_ep *side_try_connect(struct side *side, const void *address);
 
 /* Creates an endpoint with `params` and UCP_ERR_HANDLING_MODE_PEER. On failure
@@ -107,8 +107,8 @@ ucs_status_t side_flush_worker(struct side *side);
  * UCP_EP_CLOSE_FLAG_FORCE. */
 ucs_status_t side_close_ep(struct side_ep *ep, unsigned flags);
 
-/* Frees `ep`, whose endpoint is closed by other means. No call of its error
- * handler may be outstanding. */
+/* Frees `ep` after the caller has closed, or has begun to close, its endpoint.
+ * The library must not call the error handler after that. */
 void side_forget(struct side_ep *ep);
 
 /* Progresses until the error handler of `ep` is called, at most

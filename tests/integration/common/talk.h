@@ -25,7 +25,8 @@ struct talk {
 void talk_open(struct talk *talk, struct team *team, uint64_t features,
                size_t size);
 void talk_close(struct talk *talk);
-/* Like talk_close() without waiting for the peer, for use when it is lost. */
+/* Like talk_close() without waiting for the peer, for use when the peer is
+ * lost. */
 void talk_drop(struct talk *talk);
 
 void talk_agree(struct talk *talk);

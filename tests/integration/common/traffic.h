@@ -57,9 +57,9 @@ void traffic_close(struct traffic *traffic);
 void traffic_meet(struct traffic *traffic, struct side *side, struct team *team,
                   int rank);
 
-/* Calls progress once. Before, it posts a tagged receive if fewer than half of
- * the receives are in use, and with `send` starts up to four operations on the
- * endpoint. */
+/* Calls progress once. Before that, unless `quiet` is set, it posts a tagged
+ * receive if fewer than half of the receives are in use. With `send` it starts
+ * up to four operations on the endpoint. */
 void traffic_step(struct traffic *traffic, bool send);
 
 /* Return the number of operations on the endpoint, and of receives, that have

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Computations of ucx_perftest: percentiles, patterns of message contents, and
- * parameters as text. */
+/* Computations of ucx_perftest: percentiles, patterns of message contents,
+ * parameters as text, and the figures of a measurement. */
 #include "histogram.h"
 #include "meter.h"
 #include "params.h"

@@ -2,7 +2,7 @@
 /*
  * dlopen: UCM also intercepts the calls of objects that are loaded after
  * interception has started, and dlopen() still finds an object by the run path
- * of its caller.
+ * of its caller. ucm_dlopen() does the same.
  */
 #include "heard.h"
 

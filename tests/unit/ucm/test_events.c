@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Events: what each call reports, with each mode of interception, and with
- * other heaps than the C library's.
+ * other heaps than the C library's. Also reports of existing mappings, and the
+ * test of interception.
  */
 #include "heard.h"
 

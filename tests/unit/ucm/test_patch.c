@@ -2,7 +2,8 @@
 /*
  * Patching of functions: the lengths of the instructions at the start of a
  * function, and the patching of functions that the test creates. Those begin
- * like the functions of several C libraries.
+ * like the functions of several C libraries, or with a jump of another
+ * interceptor.
  */
 #include "heard.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Subscribing to memory events: order of handlers, unsubscribing, calls from
- * inside a handler, external events, fork. Also that the code of the C library
- * is unchanged before the first subscription.
+ * inside a handler, fork, external events, lost interception, device memory.
+ * Also that the code of the C library is unchanged before the first
+ * subscription.
  */
 #include "heard.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Threads: interception begins while other threads execute the intercepted
- * calls, and handlers are added and removed while events arrive.
+ * calls, and handlers are added and removed while events arrive. Also threads
+ * that end, and fork.
  */
 #include "heard.h"
 
@@ -213,7 +214,7 @@ START_TEST(subscriptions_come_and_go_under_way)
 END_TEST
 
 /* Thread function. When the thread ends, the C library unmaps its stack, or
- * releases pages of it. Events of that occur after the destructors of the
+ * releases pages of it. These events occur after the destructors of the
  * thread's data have run. */
 static void *end_at_once(void *arg)
 {
@@ -241,8 +242,8 @@ START_TEST(threads_end_while_subscribed)
     pthread_attr_destroy(&attr);
 #ifndef __SANITIZE_THREAD__
     if (strcmp(getenv("UCX_MEM_MMAP_HOOK_MODE") ?: "bistro", "reloc") != 0) {
-        /* In this mode UCM does not see the C library's internal calls, because
-         * they do not use relocation tables. */
+        /* Not with `reloc`: UCM then does not see the C library's internal
+         * calls, because they do not use relocation tables. */
         ck_assert_uint_gt(atomic_load(&told), 50);
     }
 #endif

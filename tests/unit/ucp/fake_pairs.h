@@ -20,9 +20,10 @@
 typedef struct half {
     uct_ep_t super;
     uint64_t id; /* Endpoint address of this half */
-    /* Id of the half that it is connected to; 0: not connected */
+    /* Id of the half that this one is connected to; 0: not connected */
     uint64_t peer;
-    /* Loopback endpoint that sends its messages; NULL until it is connected */
+    /* Loopback endpoint that sends the messages of this half; NULL until the
+     * half is connected */
     uct_ep_h real;
     struct half *next;
 } half_t;
@@ -169,8 +170,8 @@ static ucs_status_t half_connect(uct_ep_h ep, const uct_device_addr_t *dev_addr,
 static int half_is_reachable(uct_iface_h iface,
                              const ucx_reachable_args_t *args)
 {
-    /* The emulated transport has no interface address. Entries with one belong
-     * to the worker's first interface. */
+    /* The emulated transport has no interface address. Entries that have such
+     * an address belong to the worker's first interface. */
     return args->iface_addr_length == 0;
 }
 

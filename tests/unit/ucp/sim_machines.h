@@ -111,8 +111,8 @@ static void take(size_t length, unsigned carrier)
     sim.bytes[carrier] += length;
 }
 
-/* Starts a put or get. The lane executes one after another, one in each call of
- * step(), although the data is copied here. */
+/* Records a put or get, whose data the lane has copied already. Each call of
+ * step() completes one of them, in this order. */
 static ucs_status_t start_copy(const uct_iov_t *iov, unsigned carrier,
                                uct_completion_t *comp, ucs_status_t status)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Active messages over an endpoint of a worker to itself: the reply endpoint
- * that the handler receives is that same endpoint.
+ * that the handler receives is that same endpoint. Also closes with messages in
+ * flight, and other classes of messages over the same endpoint.
  */
 #include "am.h"
 

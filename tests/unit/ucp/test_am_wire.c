@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Active messages over a lane whose operations the test replaces: they complete
- * later, fail, or are not supported. Also invalid messages, as a peer that
- * violates the protocol could send them.
+ * later, fail, or are not supported. Also received messages: in a buffer that
+ * is not aligned, or invalid, as a peer that violates the protocol could send
+ * them.
  */
 #include "am.h"
 
@@ -58,8 +59,8 @@ static ucs_status_t no_short_iov(uct_ep_h ep, uint8_t id, const uct_iov_t *iov,
 static ucs_status_t (*real_short)(uct_ep_h ep, uint8_t id, uint64_t header,
                                   const void *payload, unsigned length);
 
-/* Sends the message, but returns UCS_INPROGRESS: it counts as complete with the
- * next progress. */
+/* Sends the message, but returns UCS_INPROGRESS, as a transport does that has
+ * copied the message and completes it later. */
 static ucs_status_t later_short(uct_ep_h ep, uint8_t id, uint64_t header,
                                 const void *payload, unsigned length)
 {

@@ -2,7 +2,7 @@
 /*
  * Atomic operations: each has the specified result, with and without a fetched
  * value, for both operand sizes, over a lane that supports atomics and by
- * messages, and with the deprecated calls.
+ * messages, and with the deprecated calls. Invalid operations are rejected.
  */
 #include "rma.h"
 

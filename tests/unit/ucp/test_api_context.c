@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The library and contexts: versions, every parameter and attribute, and the
- * printed form of a context.
+ * The library and contexts: versions, every parameter and attribute, the
+ * printed form of a context, and the configuration.
  */
 #include "api.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Queries of a request: its status, also from its callback, the memory type,
- * and its textual description.
+ * and its textual description. Also many sends at once, and reuse of requests.
  */
 #include "api.h"
 
@@ -139,7 +139,7 @@ START_TEST(other_requests_are_described_as_well)
     ck_assert_int_eq(ucp_mem_unmap(local.context, memh), UCS_OK);
 
     /* Operations without a buffer have no memory type, even if the request was
-     * used before for an operation with one. */
+     * used before for an operation with a buffer. */
     request = ucp_worker_flush_nbx(local.worker, &never);
     ck_assert_ptr_nonnull(strstr(without_buffer(request), "flush"));
     ck_assert_int_eq(local_wait(&local, request), UCS_OK);

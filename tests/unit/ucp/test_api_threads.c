@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Threads that share a context, each with its own worker. The thread sanitizer
- * detects data races.
+ * Threads that share a context, each with its own worker, and threads that each
+ * have their own context. The thread sanitizer detects data races.
  */
 #include "api.h"
 

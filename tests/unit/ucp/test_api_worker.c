@@ -289,7 +289,8 @@ START_TEST(each_kind_of_event_makes_the_descriptor_readable)
         arm(&local);
         ck_assert_int_eq(poll(&set, 1, 0), 0);
         /* Any message is an event, even for a worker that waits for the
-         * completion of sends or gets only: it may be the reply to them. */
+         * completion of sends or gets only: it may be the reply to such an
+         * operation. */
         send = local_send(&local, "abc", 4, 1);
         ck_assert_int_eq(poll(&set, 1, 0), 1);
         ck_assert_int_eq(ucp_worker_arm(local.worker), UCS_ERR_BUSY);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Requests that are used in callbacks, requests in the user's memory, and the
- * flags that force or prevent immediate completion.
+ * Requests that are used in callbacks, requests in the user's memory,
+ * operations that can no longer be cancelled, and the flags that force or
+ * prevent immediate completion.
  */
 #include "local.h"
 

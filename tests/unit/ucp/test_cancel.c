@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Cancellation of sends: a send whose data was not sent yet completes with
- * UCS_ERR_CANCELED, and the receiver receives none of its data. Other sends
- * complete normally.
+ * Cancellation of sends, put, get and atomics: an operation that has sent no
+ * data yet completes with UCS_ERR_CANCELED and has no effect at the peer. Other
+ * operations complete normally.
  */
 #include "am.h"
 
@@ -262,7 +262,7 @@ START_TEST(those_before_and_behind_it_arrive_in_order)
 END_TEST
 
 /* Cancels operations that wait for a fence: an earlier put is not complete,
- * because the test holds its lane. */
+ * because the test holds the endpoint. */
 START_TEST(a_send_behind_a_fence_can_be_cancelled)
 {
     static const start_t starts[] = {put, get, add};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Closing endpoints with outstanding operations, from callbacks, and after
- * failures.
+ * Closing endpoints with outstanding operations and from callbacks, and
+ * failures of endpoints, which end all operations.
  */
 #include "close.h"
 

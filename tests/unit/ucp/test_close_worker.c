@@ -22,7 +22,7 @@ static void on_recv_again(void *request, ucs_status_t status,
     param.cb.recv = on_recv_again;
     ucp_request_free(
         ucp_tag_recv_nbx(worker, buffer2, 8, 100, UINT64_MAX, &param));
-    /* another one, with tag 101 */
+    /* another receive, with tag 101 */
     ucp_tag_recv_nbx(worker, buffer2, 8, 101, UINT64_MAX, &param);
 }
 

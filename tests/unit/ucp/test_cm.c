@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Connections by socket address, without a connection manager: the messages
- * that client and server exchange (ucp/cm/hello.h), the limit of private data,
- * the protocols of endpoints that have no lanes yet, and invalid parameters.
- * tests/integration/client_server.c tests real connections.
+ * that client and server exchange (ucp/cm/hello.h), the limit of an address's
+ * length, sends, keys and failures of endpoints that have no lanes yet, and
+ * parameters and queries that are invalid. tests/integration/client_server.c
+ * tests real connections.
  */
 #include "suite.h"
 
@@ -243,7 +244,7 @@ START_TEST(unconnected_ep_takes_keys)
     }
     ck_assert_mem_eq(in, out, sizeof(out));
 
-    /* the get has completed the early key: it equals one that is unpacked
+    /* the get has completed the early key: `rkey` equals a key that is unpacked
      * now */
     ck_assert_int_eq(ucp_ep_rkey_unpack(ep, packed, &late), UCS_OK);
     ck_assert_uint_ne(late->lanes, 0);

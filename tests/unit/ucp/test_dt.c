@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Datatypes: iteration over contiguous, IOV and generic data. */
+/* Datatypes: iteration over contiguous, IOV and generic data, datatypes that
+ * are invalid or fail, and queries. */
 #include "suite.h"
 
 #include "ucp/dt/dt.h"
@@ -111,7 +112,6 @@ static size_t packed_size(void *state)
     return sizeof(text);
 }
 
-/* Packs at most 7 bytes per call. */
 static size_t pack(void *state, size_t offset, void *dest, size_t max)
 {
     size_t length = (max < 7) ? max : 7;

@@ -209,7 +209,7 @@ static void open_three(local_t *local, const char *scheme)
     ck_assert_uint_eq(local->worker->num_ifaces, 1 + FAR);
     memset(&ifaces[0].lane.put, 0, sizeof(ifaces[0].lane.put));
     memset(&ifaces[0].lane.get, 0, sizeof(ifaces[0].lane.get));
-    /* UCP treats it as a network lane, as for a peer on another host */
+    /* UCP treats this lane as one to a peer on another host */
     ifaces[0].lane.is_network = 1;
     for (i = 0; i < FAR; ++i) {
         play(&ifaces[1 + i], &fars[i]);

@@ -2,7 +2,8 @@
 /*
  * Wire-up messages that are sent in fragments (ucp/wireup/fragments.h). A
  * message is assembled if its fragments arrive in order and from one sender;
- * otherwise it is dropped.
+ * otherwise it is dropped, and so are the oldest ones if too many are
+ * incomplete.
  */
 #include "wireup.h"
 

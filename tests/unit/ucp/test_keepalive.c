@@ -111,7 +111,7 @@ static ucp_ep_h new_ep(local_t *local, ucp_err_handling_mode_t mode,
                       UCP_EP_PARAM_FIELD_FLAGS |
                       UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
                       UCP_EP_PARAM_FIELD_ERR_HANDLER,
-        /* UCP treats it like an endpoint to another process */
+        /* UCP treats this endpoint like one to another process */
         .flags           = UCP_EP_PARAMS_FLAGS_NO_LOOPBACK,
         .err_mode        = mode,
         .err_handler.cb  = on_failure,

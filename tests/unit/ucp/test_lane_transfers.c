@@ -168,8 +168,8 @@ START_TEST(a_put_that_fails_on_the_other_lane_is_sent_by_messages)
 END_TEST
 
 /* Closes an endpoint by force while the lane still uses a buffer: the user's
- * operation must not complete before that of the lane. `status`: that with
- * which the lane's operations end. */
+ * operation must not complete before that of the lane. `status`: the final
+ * status of the lane's operations. */
 static void close_while_held(const char *scheme, ucs_status_t status)
 {
     int fetching = !strcmp(scheme, "get_zcopy");

@@ -23,7 +23,8 @@ typedef struct profile {
     const char *name;
     double time[METHODS][SIZES];
     double noise; /* Largest relative deviation of a time */
-    /* One of this number of transfers takes `outlier` times as long; 0: none */
+    /* On average one of this many transfers takes `outlier` times as long; 0:
+     * none */
     unsigned outliers;
     double outlier;     /* Factor; see `outliers` */
     double first_touch; /* Factor for the first two transfers by a method */
@@ -330,7 +331,8 @@ START_TEST(notices_a_change_for_the_worse)
             check_best(&m, "after the processes have moved");
             m.profile = &profiles[4];
             /* The selected method may have become faster. That starts no trial
-             * of the others: the next one is due within about max_gap. */
+             * of the others: the next trial is due within about max_gap
+             * transfers. */
             transfer(&m, ucp_learn_plan_alone.max_gap);
             transfer(&m, 4 * ucp_learn_plan_alone.watch);
             check_best(&m, "with a slow helper");
@@ -340,7 +342,7 @@ START_TEST(notices_a_change_for_the_worse)
 END_TEST
 
 /* Another method becomes faster while the selected one does not change: trials
- * must detect this. They are the rarer, the longer nothing has changed. */
+ * must detect this. The longer nothing has changed, the rarer trials are. */
 START_TEST(notices_a_better_method)
 {
     profile_t slow = profiles[2], quick = profiles[2];

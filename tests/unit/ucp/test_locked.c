@@ -314,9 +314,9 @@ static void *call_all(void *arg)
     return NULL;
 }
 
-/* Threads make all calls while this one replaces the configurations. There are
- * more threads than most test machines have cores. The thread sanitizer detects
- * reads of data that changes. */
+/* Threads make all calls while the main thread replaces the configurations.
+ * There are more threads than most test machines have cores. The thread
+ * sanitizer detects reads of data that changes. */
 START_TEST(threads_call_while_configurations_change)
 {
     const ucp_ep_config_t *both[2];

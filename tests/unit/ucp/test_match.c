@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tag matching (ucp/tag/match.h): order, masks, growth of the tables. No
- * transport is used. */
+/* Tag matching (ucp/tag/match.h): order, masks, growth of the tables, the
+ * number of comparisons, and the results of a plain search. No transport is
+ * used. */
 #include "suite.h"
 
 #include "ucp/tag/match.h"
@@ -186,8 +187,8 @@ START_TEST(many_early_messages_are_all_found)
 }
 END_TEST
 
-/* Posts `req` as a receive. It is an element of an array that the caller frees
- * as a whole. */
+/* Posts `req` as a receive: an element of an array that the caller frees as a
+ * whole. */
 static ucp_request_t *post_from(ucp_request_t *req, ucp_tag_t tag,
                                 ucp_tag_t mask)
 {
@@ -224,7 +225,7 @@ enum { PATTERNS = 6, MANY = 100000, MOST_COMPARED = 8 };
 
 /* Returns the average number of receives that are compared for a match, for any
  * order of arrival. The receives in a bucket of the table are compared one
- * after the other; `sum_of_squares` is that of the buckets' lengths. */
+ * after the other; `sum_of_squares`: of the lengths of all buckets. */
 static double compared(size_t sum_of_squares)
 {
     return ((double)sum_of_squares / MANY + 1) / 2;
@@ -337,8 +338,8 @@ START_TEST(taking_out_100000_receives_goes_through_the_table_once)
 }
 END_TEST
 
-/* Tags in the format of an MPI library: tag, sender, communicator. This is the
- * mask of the sender's bits. */
+/* Tags in the format of an MPI library: tag, sender, communicator. SENDER is
+ * the mask of the sender's bits. */
 static const ucp_tag_t SENDER = 0x000000fffff00000ull;
 
 static ucp_tag_t mpi_tag(uint64_t tag, uint64_t sender)

@@ -276,10 +276,10 @@ END_TEST
 
 /* ------------------------------------------------------------ processors -- */
 
-/* Processors: the bandwidth of messages through shared memory, and that of a
- * copy by the kernel that one process makes (bytes/s). Two processes that share
- * a copy are assumed to reach 1.5 times the latter. `best` is the protocol that
- * is the fastest with these bandwidths. */
+/* Processors, with bandwidths in bytes/s. `ring`: messages through shared
+ * memory; `alone`: a copy by the kernel that one process makes. Two processes
+ * that share a copy are assumed to reach 1.5 times `alone`. `best` is the
+ * protocol that is the fastest with these bandwidths. */
 static const struct {
     const char *name;
     double ring, alone;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory handles and remote keys: what can be mapped, the attributes, and the
- * rejection of damaged keys.
+ * Memory handles and remote keys: what can be mapped, the attributes, the
+ * packed form of keys and the rejection of damaged ones, pointers, order,
+ * export.
  */
 #include "rma.h"
 
@@ -366,7 +367,7 @@ END_TEST
  * (ucp/mem/range.h), and all 64-bit values can be packed. Each comment gives
  * the number of bits for the address + that for the length. "pages": the length
  * is packed in units of 4096 bytes. Addresses near 2^47 or 2^48 are packed as
- * the distance to it. */
+ * the distance to that value. */
 START_TEST(ranges_of_memory_come_back)
 {
     static const struct {

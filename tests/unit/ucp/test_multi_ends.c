@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Eager messages in several fragments (ucp/tag/multi.h) that end early: the
- * peer closes its endpoint, or fragments are invalid.
+ * peer closes its endpoint, the worker is destroyed, or fragments are invalid.
+ * Also zero-copy fragments that the transport completes later.
  */
 #include "multi_fragments.h"
 

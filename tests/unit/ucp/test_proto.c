@@ -211,7 +211,7 @@ START_TEST(large_data_goes_the_cheapest_way_or_the_one_asked_for)
     far->get.max_iov    = 4;
     far->get.cost_zcopy = cost;
     ck_assert_str_eq(data(UCP_DT_CLASS_CONTIG, 1 << 20), "rndv/get");
-    /* IOV data has several addresses, and a get one */
+    /* IOV data has several remote addresses, and a get has only one */
     ck_assert_str_eq(data(UCP_DT_CLASS_IOV, 1 << 20), "rndv/am");
     far->get.min_zcopy = 1000;
     ck_assert_str_eq(data(UCP_DT_CLASS_CONTIG, 999), "rndv/am");

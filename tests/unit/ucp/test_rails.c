@@ -2,7 +2,7 @@
 /*
  * Division of large transfers among several lanes ("rails"): which lanes are
  * used, and that every byte belongs to exactly one chunk within the limits of
- * its lane.
+ * its lane. Also thresholds with another value for peers on the same host.
  */
 #include "suite.h"
 

@@ -2,7 +2,8 @@
 /*
  * Put, get, flush and fence: all sizes are transferred, forbidden accesses are
  * rejected and change nothing, and every form of completion reports the correct
- * status. Each is tested over the endpoint's lane and by messages.
+ * status. Many tests run over the endpoint's lane and again by messages. Also
+ * several threads.
  */
 #include "rma.h"
 
@@ -304,8 +305,8 @@ START_TEST(memory_that_was_unmapped_is_out_of_reach)
 }
 END_TEST
 
-/* Many puts without waiting between them, then one flush: all puts are
- * complete. */
+/* Many puts, whose requests may end before the peer has the data, then one
+ * flush: all puts are complete in memory. */
 START_TEST(a_flush_covers_all_before_it)
 {
     ucs_status_ptr_t flushes[2];
@@ -397,7 +398,7 @@ START_TEST(a_forced_close_ends_accesses)
     requests[3] = ucp_ep_flush_nbx(lent.local.ep, &plain);
     ck_assert_ptr_eq(ucp_ep_close_nbx(lent.local.ep, &force), NULL);
     for (i = 0; i < 4; ++i) {
-        /* the lane may have completed this put at once */
+        /* this put may have completed at once */
         ck_assert((i == 1) || UCS_PTR_IS_PTR(requests[i]));
         ck_assert_int_eq(local_wait(&lent.local, requests[i]),
                          (requests[i] == NULL) ? UCS_OK : UCS_ERR_CANCELED);

@@ -2,8 +2,8 @@
 /*
  * Zero-copy put and get over a lane whose operations the test replaces:
  * division into chunks, registration of the local memory, operations without
- * send resources or with errors, and transfers that the transport holds when
- * the endpoint is closed.
+ * send resources or with errors, transfers that the transport holds when the
+ * endpoint is closed, and the selection by cost.
  */
 #include "rma.h"
 #include "ucp/order/queue.h"

@@ -2,8 +2,9 @@
 /*
  * Rendezvous and zero-copy sends over a lane whose put and zero-copy operations
  * the test replaces: they fail, or the transport holds them when the endpoint
- * is closed. Also invalid messages, as a peer that violates the protocol could
- * send them.
+ * is closed. Also the number of registrations with and without the user's
+ * memory handles, and invalid messages, as a peer that violates the protocol
+ * could send them.
  */
 #include "local.h"
 
@@ -198,7 +199,7 @@ static void rndv_once(local_t *local, ucp_mem_h from, ucp_mem_h to)
     ck_assert_mem_eq(buffer + 20, buffer2 + 10, 100000);
 }
 
-/* Counts registrations in a rendezvous by this scheme, over a lane that needs
+/* Counts registrations in a rendezvous by `scheme`, over a lane that needs
  * registered memory on both sides: without the user's memory handles, with
  * them, and with a handle that lacks rights. */
 static void check_handles(const char *scheme)
@@ -545,7 +546,7 @@ START_TEST(a_farewell_in_the_middle_resets_the_receive)
     recv = local_recv(&local, buffer2, 100000, 1);
     /* this announcement matches the receive */
     inject(&local, UCP_AM_ID_RNDV_RTS, &rts, sizeof(rts));
-    /* this one stays unexpected */
+    /* the second announcement stays unexpected */
     inject(&local, UCP_AM_ID_RNDV_RTS, &rts, sizeof(rts));
     inject(&local, UCP_AM_ID_FAREWELL, &rts.rndv.sender,
            sizeof(rts.rndv.sender));

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Counters of messages between an endpoint and the worker itself: which
- * contexts count, the exact values, and endpoints that are closed while their
- * counters are in use. tests/integration compares the counters of two
- * processes.
+ * contexts count, the exact values, endpoints that are closed while their
+ * counters are in use, and more endpoints than there is memory for.
+ * tests/integration compares the counters of two processes.
  */
 #include "api.h"
 

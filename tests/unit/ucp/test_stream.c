@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Streams of an endpoint to the worker itself: data arrives complete and in
- * order, however sender and receiver divide it, by all forms of receive.
+ * order, however sender and receiver divide it, by all forms of receive. Also
+ * cancelled receives and the deprecated calls.
  */
 #include "stream.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tagged messages within one process: completion, status, information, probes
- * and cancellation.
+ * Tagged messages within one process: completion, status, information,
+ * truncation, probes, cancellation, and requests in the user's memory.
  */
 #include "local.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Lanes whose endpoints must be connected to the peer's endpoints first
- * (fake_pairs.h): operations that wait for the connection, and connections that
- * fail.
+ * (fake_pairs.h): operations that wait for the connection, which lanes are
+ * connected, connections that fail or are closed early, and invalid messages.
  */
 #include "wireup.h"
 
@@ -185,9 +185,8 @@ START_TEST(a_further_lane_is_connected_over_the_first)
 }
 END_TEST
 
-/* Wire-up requests and addresses that are longer than a message of the
- * auxiliary transport, over which they are sent: they are sent in several
- * messages. */
+/* Wire-up requests and addresses are sent over the auxiliary transport. If they
+ * are longer than one of its messages, they are sent in several. */
 START_TEST(short_messages_of_the_other_transport_will_do)
 {
     uint64_t value = 3;

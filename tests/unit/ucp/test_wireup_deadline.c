@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Wire-up messages that the peer receives but does not answer: the endpoint
- * fails after UCX_WIREUP_TIMEOUT.
+ * fails after UCX_WIREUP_TIMEOUT. An answer or a close before that ends the
+ * deadline.
  */
 #include "wireup.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Contexts, workers and endpoints: attributes, invalid use, wake-up. */
+/* Contexts, workers and endpoints: attributes, invalid use, the user's part of
+ * a request, wake-up, flush, forced close, and the configuration. */
 #include "local.h"
 
 #include <poll.h>

@@ -40,9 +40,10 @@ static void fork_in_mode(ucs_async_mode_t mode, int inside_block)
     ck_ok(ucs_async_context_create(mode, &async));
     ck_ok(ucs_async_set_event_handler(mode, probe.fd, UCS_EVENT_SET_EVREAD,
                                       probe_cb, &probe, async));
-    /* After this call the service thread only waits for events, so that the
-     * fork does not happen while the thread starts. The library would allow
-     * that, but the address sanitizer's allocator does not. */
+    /* When the handler has been called, the service thread only waits for
+     * events, so that the fork does not happen while the thread starts. The
+     * library would allow that, but the address sanitizer's allocator does
+     * not. */
     eventfd_write(probe.fd, 1);
     ucs_async_poll(async);
     probe_wait(&probe, 1);

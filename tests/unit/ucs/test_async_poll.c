@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Poll mode: handlers are called only by ucs_async_poll(). */
+/* Poll mode: handlers are called only by ucs_async_poll(). A descriptor tells
+ * when to call it. */
 #include "suite.h"
 #include "async_util.h"
 

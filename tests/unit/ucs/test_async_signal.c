@@ -72,7 +72,7 @@ START_TEST(a_block_holds_signals_back)
     eventfd_write(sign.fd, 1);
     probe_wait(&sign, 1);
     eventfd_write(sign.fd, 1);
-    /* this handler is called again: by now both descriptors were checked */
+    /* when this handler is called again, both descriptors have been checked */
     probe_wait(&sign, 2);
     ck_assert_uint_eq(probe_count(&probe), 0);
     ucs_async_unblock(async);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The configuration file ucx.conf: which files are read, which of them has
- * priority, and which are not trusted. */
+ * priority, their syntax, and which are rejected. */
 #include "suite.h"
 
 #include <pthread.h>

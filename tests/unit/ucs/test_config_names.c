@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Unknown variables in the environment are reported once, with a similar name
- * that exists. */
+ * that exists. Also options with two names, and the printed list of all
+ * tables. */
 #include "suite.h"
 
 #include "ucs/config/config.h"

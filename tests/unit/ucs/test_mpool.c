@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory pools: alignment, limits, hooks, reuse of objects and reports of
- * leaks. */
+/* Memory pools: alignment, limits, hooks, reuse of objects, huge pages, pools
+ * without malloc(), and reports of leaks. */
 #include "suite.h"
 
 #include <malloc.h>

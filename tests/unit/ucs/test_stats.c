@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Counters: records and their memory, reading by other processes, fork(),
- * reports. Each test runs in its own process, because a process cannot stop
- * counting. */
+ * printing, reports. Each test runs in its own process, because a process
+ * cannot stop counting. */
 #include "suite.h"
 
 #include <dirent.h>
@@ -40,8 +40,8 @@ static int open_counters(void)
 
 /* ------------------------------------------------------------- helpers -- */
 
-/* A test case runs in a child process, which is a function ("story"). The child
- * exits with 0, or with 1 if a condition of MUST() fails. */
+/* A test runs a function ("story") in a child process. The child exits with 0,
+ * or with 1 if a condition of MUST() fails. */
 #define MUST(_condition) \
     do { \
         if (!(_condition)) { \
@@ -359,8 +359,8 @@ static int num_fds(void)
     return count;
 }
 
-/* After fork() the child counts in its own copy of the memory, also in records
- * that the parent created. */
+/* After fork() the child counts from 0 in its own copy of the memory, also in
+ * records that the parent created. */
 static void tell_fork(void *arg)
 {
     ucs_stats_record_t *house, *gone;
@@ -549,7 +549,8 @@ static void path_of(const char *file, pid_t pid, char *path, size_t max)
     snprintf(path, max, "%s/%s-%d", folder, file, (int)pid);
 }
 
-/* Waits until a report is written while the process still runs. */
+/* Waits until a report is written while the process still runs, except for the
+ * report at exit. */
 static void tell_report(void *arg)
 {
     const report_t *report = arg;

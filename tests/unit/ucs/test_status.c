@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Status codes: every value has a text, and ucs_status_ptr_t can represent
- * every status. */
+/* Status codes: every value has a text, ucs_status_ptr_t can represent every
+ * status, and the macros for groups of errors. Also the macros for sets of
+ * CPUs. */
 #include "suite.h"
 
 #include <ucs/type/cpu_set.h>

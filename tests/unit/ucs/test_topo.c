@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Topology of devices: a device is registered once and has a name. The query of
- * a distance fails only for a number that no device has. */
+/* Topology of devices: bus ids as text; a device is registered once and has a
+ * name. The query of a distance fails only for a number that no device has. */
 #include "suite.h"
 
 #include <math.h>

@@ -51,8 +51,8 @@ static const ucx_config_table_t tl_config = {
     .num_fields   = ucs_static_array_size(tl_fields),
 };
 
-/* Descriptions of variables in the format of an older plugin, which lack the
- * last member (the range of values). */
+/* Descriptions of variables. If the plugin is linked into a test, they have the
+ * format of an older plugin and lack the last member (the range of values). */
 #ifdef FAKE_LINKED_IN
 typedef struct old_field {
     const char *name;
@@ -418,7 +418,8 @@ static const ucx_cm_ops_t cm_ops = {
     .size  = sizeof(cm_ops),
     .open  = cm_open,
     .close = cm_close,
-/* a table that a loader rejects, because a required slot is missing */
+/* the linked-in table lacks a required slot, which the core must complete; the
+ * loader would reject the table */
 #ifndef FAKE_LINKED_IN
     .query = cm_query,
 #endif

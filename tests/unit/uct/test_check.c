@@ -2,7 +2,7 @@
 /*
  * The checking layer reports each rule of the plugin ABI that a transport
  * breaks, with the number of the rule. It reports nothing about a transport
- * that breaks no rule.
+ * that breaks no rule, and limits its records and log messages.
  */
 #include "bad_transport.h"
 #include "findings.h"

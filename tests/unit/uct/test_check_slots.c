@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The checking layer, slots (operations of a plugin) that test_check.c does not
- * use: rules that they break are reported as well.
+ * use: rules that they break are reported as well. Also an object whose head
+ * the plugin has not initialized.
  */
 #include "findings.h"
 

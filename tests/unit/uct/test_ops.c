@@ -3,6 +3,7 @@
  * Operations that no built-in transport implements (tag matching by the device,
  * deprecated interfaces by socket address): the API calls the transport's
  * function with its arguments, and returns an error if the transport has none.
+ * Also sends that check their peer, and calls of the memory domain.
  */
 #include "common.h"
 

@@ -83,8 +83,8 @@ START_TEST(a_request_that_fails_stays_first)
 END_TEST
 
 /* The queue is empty while the callback of its only request runs. If the
- * callback adds a request and fails, its own request must stay in front of
- * it. */
+ * callback adds a request and fails, its own request must stay in front of the
+ * added one. */
 START_TEST(a_request_that_adds_and_fails_stays_first)
 {
     waiting_t one = named(1), two = named(2);

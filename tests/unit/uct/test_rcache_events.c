@@ -2,8 +2,8 @@
 /*
  * The registration cache as plugins use it (the host's table of services), with
  * memory events: a registration is not returned again after its memory was
- * unmapped. The memory domain of this test registers nothing and counts the
- * calls.
+ * unmapped. Also the events that plugins receive, threads, and fork(). The
+ * memory domain of this test registers nothing and counts the calls.
  */
 #include "common.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The transport `self`: active messages of every kind arrive complete and in
- * order, during progress. */
+ * order, during progress. Also descriptors that the handler keeps, alignment,
+ * and tracing. */
 #include "common.h"
 
 #include <string.h>

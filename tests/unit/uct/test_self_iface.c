@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The transport `self`: reachable addresses, waiting for events, pending
- * requests, failures, and keys of other processes.
+ * requests, failures, keys of other processes, estimates, and enabling of
+ * progress.
  */
 #include "common.h"
 
@@ -206,8 +207,7 @@ START_TEST(request_that_cannot_go_keeps_its_place)
     uct_worker_progress(lo.worker);
     ck_assert_uint_eq(first.calls, 1);
     ck_assert_uint_eq(second.calls, 0);
-    /* while a request is in the pending queue, later ones are queued behind
-     * it */
+    /* arming fails while requests are in the pending queue */
     ck_status(uct_iface_event_arm(lo.iface, UCT_EVENT_RECV), UCS_ERR_BUSY);
 
     first.stop = 0;
