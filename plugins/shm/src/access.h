@@ -6,7 +6,8 @@
  * its name after the prefix shm_.
  *
  * Errors: UCS_ERR_INVALID_ADDR for a range outside the key's memory, and for an
- * atomic whose word is not aligned.
+ * atomic whose word is not aligned; UCS_ERR_UNSUPPORTED for an atomic operation
+ * that the function does not have.
  */
 #ifndef SHM_ACCESS_H
 #define SHM_ACCESS_H

@@ -9,8 +9,9 @@
  * initiator opens a job: the data, divided into chunks that either side may
  * copy. It describes the job in a message to the helper's inbox (an offer).
  *
- * Only one thread at a time may use an interface and its objects. All callbacks
- * to the user run from cma_iface_progress().
+ * Only one thread at a time may use an interface and its objects. Completions
+ * and failures are passed to the user from cma_iface_progress(); closing calls
+ * the remaining completions.
  */
 #ifndef SHM_CMA_H
 #define SHM_CMA_H
@@ -89,17 +90,20 @@ struct cma_peer {
 
     cma_ep_t *eps;          /* Endpoints that have not failed */
     cma_op_t *head, **tail; /* Operations in the order of posting */
-    uint32_t epoch;         /* Number of fences so far. An operation waits until
-                             * all operations of earlier epochs are complete */
+    uint32_t epoch;         /* Number of fences that found operations in flight.
+                             * An operation waits until all operations of
+                             * earlier epochs are complete */
 
     /* Shared copies, with this peer as helper */
     cma_help_state_t help;
     uint32_t generation; /* Generation of the last job (cma_job.h) */
     uint32_t jobs_used;  /* Bit i: the job with the index i is open */
     uint32_t unhelped;   /* log2(skip + 1) after the last job: grows by one with
-                          * each job of which the peer has copied nothing, see
+                          * each job of which the peer has claimed no chunk, see
                           * share_end() */
-    uint32_t skip;       /* Number of next copies that are not offered */
+    uint32_t skip;       /* Number of further copies that are not offered;
+                          * copies of SHARE_ALWAYS bytes (cma_share.c) do not
+                          * count */
     uint32_t waits;      /* Number of polls of open jobs in which the helper was
                           * still copying; 0 after the end of a job */
     double waits_from;   /* Time at which `waits` reached SHARE_CLOCK
@@ -125,8 +129,9 @@ struct cma_ep {
 
 typedef enum { CMA_OP_GET, CMA_OP_PUT, CMA_OP_FLUSH } cma_op_kind_t;
 
-/* WAITING -> ALONE -> OVER, or WAITING -> SHARED -> OVER; SHARED -> WAITING if
- * the copy exceeds one job, or if the peer does not help. */
+/* WAITING -> ALONE -> OVER if the copy is not shared, otherwise WAITING ->
+ * SHARED -> OVER; SHARED -> WAITING if the copy exceeds one job. A flush:
+ * WAITING -> OVER. */
 typedef enum {
     CMA_OP_WAITING, /* Waits for earlier operations, or for a free job */
     CMA_OP_ALONE,   /* Only this process copies */
@@ -161,8 +166,8 @@ struct cma_op {
     size_t job_length, chunk; /* Bytes of the job, and of each of its chunks
                                * except the last */
     double began;             /* The interface's `now` when the job began */
-    double ending_at; /* Time at which share_is_abandoned() first found that
-                       * only the helper's chunk is awaited; 0: not yet */
+    double ending_at; /* Time at which share_is_abandoned() first found that the
+                       * operation waits only for the helper; 0: not yet */
 
     unsigned iovcnt;    /* Number of entries of `iov` */
     struct iovec iov[]; /* Local memory */
@@ -181,8 +186,9 @@ struct cma_iface {
     double sweep_at;   /* Time of the next check for senders that have exited */
     double now;        /* Time when the last operation was posted */
     ucx_mpool_t *op_pool;
-    size_t inside; /* Bytes that calls of put and get have copied themselves
-                    * since the last progress */
+    size_t inside; /* Bytes that calls of put and get have copied since the last
+                    * progress; OP_INSIDE (cma_op.c) if one of them was a longer
+                    * operation */
 
     cma_peer_t *peers;
     cma_peer_t *busy;            /* Peers with operations */
@@ -258,10 +264,10 @@ unsigned cma_report_failed(cma_iface_t *iface);
  * events. */
 unsigned cma_ops_progress(cma_iface_t *iface);
 unsigned cma_ops_dispatch(cma_iface_t *iface);
-/* Cancels the operations of one endpoint, or all operations of the peer if
- * `ep` is NULL. The next progress calls their completions with `status`. An
- * operation of which the helper is copying a chunk completes later, when the
- * helper has finished the chunk. Returns whether there were any operations. */
+/* Cancels the operations of one endpoint, or all operations of the peer if `ep`
+ * is NULL. The next progress calls their completions with `status`. An
+ * operation with an open job completes later, when the helper has finished the
+ * chunks that it has claimed. Returns whether there were any operations. */
 int cma_ops_cancel(cma_peer_t *peer, const cma_ep_t *ep, ucs_status_t status);
 void cma_ops_forget(cma_peer_t *peer, const cma_ep_t *ep);
 /* Calls `comp` when the operations that are in flight to the peer now are
@@ -294,7 +300,7 @@ cma_begin_t cma_share_begin(cma_peer_t *peer, cma_op_t *op);
 int cma_share_has_own(const cma_op_t *op);
 /* Copies one chunk that this process has claimed; if there is none, claims some
  * and copies them. An error is stored in op->status. Returns zero if no chunk
- * is left to claim. */
+ * is left to claim, or if the helper has written invalid values. */
 int cma_share_copy(cma_peer_t *peer, cma_op_t *op);
 /* Ends the job, with the result in op->done and op->status. Returns zero if the
  * helper is still copying: the job stays open then. */
@@ -305,8 +311,8 @@ ucs_status_t cma_help_deliver(void *arg, unsigned slot, uint8_t id, void *data,
                               uint32_t length);
 void cma_help_joined(void *arg, unsigned slot, void *private_area);
 void cma_help_left(void *arg, unsigned slot, void *private_area);
-/* Copies at most one chunk for another process; returns the number of chunks,
- * 0 or 1. */
+/* Claims at most one chunk of another process's job, and copies it. Returns the
+ * number of chunks claimed, 0 or 1. */
 unsigned cma_help(cma_iface_t *iface);
 
 /* --- cma_flush.c --------------------------------------------------------- */

@@ -14,7 +14,8 @@
 
 #include <stdlib.h>
 
-/* Seconds for which a process that proved our secret is not checked again. */
+/* Seconds for which a process that has proved that it knows our secret is not
+ * checked again. */
 #define HELP_GOOD_FOR 0.1
 
 typedef struct help_job {
@@ -83,7 +84,8 @@ void cma_help_joined(void *arg, unsigned slot, void *private_area)
     cma_iface_t *iface   = arg;
     cma_helper_t *helper = calloc(1, sizeof(*helper));
 
-    /* Out of memory for the state: do not help this sender */
+    /* If memory has run out, helpers[slot] is NULL, and this sender gets no
+     * help */
     if (helper != NULL) {
         helper->iface = iface;
         helper->words = private_area;
@@ -244,7 +246,7 @@ static unsigned next_job(const cma_helper_t *helper)
     return best;
 }
 
-/* Copies one chunk. Returns non-zero if something was copied. */
+/* Claims one chunk and copies it. Returns zero if no chunk could be claimed. */
 static int help_one(cma_helper_t *helper)
 {
     unsigned index;

@@ -36,10 +36,12 @@ enum {
  * that is measured. */
 #define CALL_ASSUMED 1.4e-6
 
-/* Rounds of progress between two reads of the clock, a power of two. */
+/* Rounds of progress between two calls of iface_sweep(), which reads the clock;
+ * a power of two. */
 enum { ROUNDS = 1u << 14 };
 
-/* Seconds that closing waits for a helper that writes into our memory. */
+/* Seconds that closing waits for helpers that still copy from or to our
+ * memory. */
 #define CLOSE_PATIENCE 1.0
 
 /* --- Opening ------------------------------------------------------------- */
@@ -113,7 +115,8 @@ static ucs_status_t iface_make_pool(cma_iface_t *iface)
     return iface->host->mpool_create(&params, &iface->op_pool);
 }
 
-/* Releases what iface_setup created, also after a partial failure. */
+/* Releases what iface_setup() has created, even if it has failed halfway, and
+ * frees the interface. */
 static void iface_cleanup(cma_iface_t *iface)
 {
     if (iface->has_inbox) {
@@ -310,8 +313,8 @@ static void iface_sweep(cma_iface_t *iface)
     }
 }
 
-/* Progresses this interface's own operations first. Helps other processes
- * only if that caused no event. */
+/* Progresses this interface's own operations first. Helps other processes only
+ * if its own operations caused no event. */
 static unsigned cma_iface_progress(uct_iface_h uct_iface)
 {
     cma_iface_t *iface = cma_iface(uct_iface);
@@ -346,8 +349,9 @@ static ucs_status_t cma_iface_event_fd_get(uct_iface_h iface, int *fd_p)
     return UCS_OK;
 }
 
-/* Fails while there is work that needs progress. New requests for help do not
- * wake this process: the initiators copy alone while it sleeps. */
+/* Returns UCS_ERR_BUSY while there is work that needs progress. New requests
+ * for help do not wake this process: the initiators copy alone while it
+ * sleeps. */
 static ucs_status_t cma_iface_event_arm(uct_iface_h uct_iface, unsigned events)
 {
     cma_iface_t *iface = cma_iface(uct_iface);

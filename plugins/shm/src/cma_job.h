@@ -200,8 +200,9 @@ static SHM_INLINE cma_job_end_t cma_share_end(const cma_share_t *share)
                              CMA_JOB_SPOILT;
 }
 
-/* Called by the helper: claims the last free chunk. *limit is the last value of
- * `back` that the helper has read, initially the number of chunks. */
+/* Called by the helper: claims the last free chunk. *limit: the expected value
+ * of `back`, initially the number of chunks; on success the index of the
+ * claimed chunk. */
 static SHM_INLINE cma_claim_t cma_help_claim(cma_job_t *job,
                                              uint32_t generation,
                                              uint32_t *limit)

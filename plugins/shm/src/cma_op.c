@@ -10,11 +10,10 @@
  */
 #include "cma.h"
 
-/* OP_INSIDE: between two calls of progress, the calls that post operations copy
- * at most this many bytes themselves; the other operations are queued. A
- * progress of the core that has received many announcements posts a get for
- * each. If all of them were copied there, this process would send nothing for
- * that time, and its peers would wait.
+/* OP_INSIDE: maximum bytes of short operations that put and get copy before
+ * they return, between two calls of progress. Further operations are queued.
+ * Otherwise a call of UCP's progress that posts many gets would copy all of
+ * them; meanwhile this process would send nothing, and its peers would wait.
  * OP_STEP: maximum bytes of one system call that copies without a helper. */
 #define OP_INSIDE (256ul * 1024)
 #define OP_STEP   (512ul * 1024)

@@ -6,9 +6,9 @@
 
 #include <stdlib.h>
 
-/* Seconds for which a process that was verified is not checked again. Its PID
- * cannot be reused within this time: the kernel assigns all other PIDs
- * first. */
+/* Seconds for which a process that was verified is not checked again. In
+ * practice its PID is not reused within this time, because the kernel assigns
+ * all other PIDs first. */
 #define PEER_GOOD_FOR 0.1
 
 /* --- Peers --------------------------------------------------------------- */
@@ -26,8 +26,9 @@ static cma_peer_t *peer_find(cma_iface_t *iface, const cma_wire_iface_t *wire)
     return NULL;
 }
 
-/* Creates a peer, after its identity was verified. `address`: address of the
- * segment of its inbox, of `address_length` bytes; 0: it has no inbox. */
+/* Verifies the identity of a peer, and creates its structure. `address`:
+ * address of the segment of its inbox. `address_length`: bytes of that address;
+ * 0: the peer has no inbox. */
 static ucs_status_t peer_create(cma_iface_t *iface,
                                 const cma_wire_iface_t *wire,
                                 const void *address, size_t address_length,

@@ -139,12 +139,11 @@ static void share_copy_chunks(cma_peer_t *peer, cma_op_t *op, uint32_t first,
     }
 }
 
-/* Divides the data that is left into an even number of chunks of at most
- * `chunk_max` bytes, rounded up to pages, so that both sides can copy the same
- * amount. If there are
- * only two chunks the first, which the initiator copies, is larger by a page,
- * because the helper begins later. Sets op->chunk and op->job_length, and
- * returns the number of chunks. */
+/* Divides the data that is left into equal chunks of whole pages, of at most
+ * `chunk_max` bytes rounded up. Their number is even if possible, so that both
+ * sides can copy the same amount. If there are only two chunks the first, which
+ * the initiator copies, is larger by a page, because the helper begins later.
+ * Sets op->chunk and op->job_length, and returns the number of chunks. */
 static unsigned plan(cma_op_t *op, size_t chunk_max)
 {
     size_t length = op->length - op->done;

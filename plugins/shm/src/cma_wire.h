@@ -30,9 +30,8 @@ typedef struct __attribute__((packed)) cma_wire_iface {
 
 enum { CMA_WIRE_INBOX = 1u << 0 }; /* The interface has an inbox */
 
-/* A remote key: memory of the domain whose token begins with these bytes. The
- * token detects keys of other processes; permissions are checked by the
- * kernel. */
+/* A remote key. `token`: lower half of the token of the memory's domain, by
+ * which keys of other processes are detected. The kernel checks permissions. */
 typedef struct __attribute__((packed)) cma_wire_key {
     uint32_t token;
     uint64_t address;

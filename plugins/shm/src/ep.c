@@ -104,8 +104,7 @@ static void iov_copy(char *dest, const uct_iov_t *iov, size_t iovcnt,
     }
 }
 
-/* Copies header and entries into the cell, or into the ring if they are longer
- * than a cell. */
+/* Sends header and entries, in the cell or, if they do not fit, in the ring. */
 static ucs_status_t send_pieces(uct_ep_h ep, uint8_t id, const void *header,
                                 size_t header_length, const uct_iov_t *iov,
                                 size_t iovcnt, int is_short)
@@ -231,9 +230,10 @@ static void shm_ep_pending_purge(uct_ep_h uct_ep,
     ucx_pending_purge(&ep->pending, cb, arg);
 }
 
-/* Calls the pending requests of each endpoint in iface->waiting once. A
- * callback may destroy endpoints, so each step takes the first endpoint of the
- * list, and adds it at the end if it still has requests. */
+/* Visits each endpoint in iface->waiting at most once, and calls its pending
+ * requests if a send may succeed. A request may destroy endpoints, so each step
+ * takes the first endpoint of the list, and adds it at the end if it still has
+ * requests. */
 unsigned shm_iface_dispatch(shm_iface_t *iface)
 {
     unsigned count = 0;
@@ -283,7 +283,7 @@ static ucs_status_t shm_ep_fence(uct_ep_h ep, unsigned flags)
 /* ------------------------------------------------------------------ life -- */
 
 /* Returns whether `params` contains the address, with at least `need` bytes. If
- * its length was not passed, the caller guarantees it. */
+ * the length was not passed, the address is assumed to be long enough. */
 static int has_bytes(const uct_ep_params_t *params, uint64_t field,
                      const void *address, uint64_t length_field, size_t length,
                      size_t need)

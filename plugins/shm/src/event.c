@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Wakes the creator of a segment: a pipe that every peer can write to. Writers
- * also hold it open for reading, so that writing does not raise SIGPIPE if the
- * creator has ended.
+ * Wakes the creator of a segment: a pipe, or a FIFO for a segment with a name
+ * (names.c), that every peer can write to. Writers also hold it open for
+ * reading, so that writing does not raise SIGPIPE if the creator has ended.
  */
 #include "kind.h"
 
@@ -110,7 +110,7 @@ void shm_seg_event_clear(shm_seg_t *seg)
     char buffer[4096];
     ssize_t n;
 
-    /* Read no more than the capacity of a pipe, in case a peer writes
+    /* Read little more than the capacity of a pipe, in case a peer writes
      * continuously */
     for (int i = 0; (i < 17) && (seg->event_rd >= 0); ++i) {
         n = read(seg->event_rd, buffer, sizeof(buffer));

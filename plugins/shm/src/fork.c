@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The list of items to close in forked children. The handler is registered with
- * the C library when the first item is added.
+ * The list of items (fork.h), whose descriptors forked children close. The
+ * handler is registered with the C library when the first item is added.
  */
 #include "fork.h"
 

@@ -10,8 +10,8 @@
 typedef struct shm_fork_item shm_fork_item_t;
 
 struct shm_fork_item {
-    /* Runs in the child, on its only thread: closes, and marks the object as
-     * not owned. Allocates nothing, takes no lock. */
+    /* Runs in the child, on its only thread: closes the descriptors, and marks
+     * the object as not owned. Allocates nothing, takes no lock. */
     void (*child)(shm_fork_item_t *item);
     shm_fork_item_t *next;
     shm_fork_item_t **link; /* The pointer to this item; NULL: not in the

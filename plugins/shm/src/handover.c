@@ -81,7 +81,7 @@ static int peer_is_trusted(int fd)
            ((cred.uid == geteuid()) || (cred.uid == 0));
 }
 
-/* --- The owner of the memory ---------------------------------------------- */
+/* --- The creator of a segment --------------------------------------------- */
 
 static void send_fds(int sock, const int *fds, int num)
 {
@@ -404,7 +404,7 @@ void shm_handover_close(shm_space_t *space)
     space->handover = NULL;
 }
 
-/* --- The importer -------------------------------------------------------- */
+/* --- The process that attaches a segment ---------------------------------- */
 
 /* Receives descriptors. Stores the first two in `fds`, and closes all others.
  * Returns the number that was stored. */

@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 /* DEVICE_NAME: the only device. BANDWIDTH: bytes per second if it was not
- * measured. COPY_BANDWIDTH: copy rate of a core, for sender and receiver
- * together, as the protocols' cost model expects it. DIRECT_GAIN: how much
- * faster put and get are than messages (30 to 45 GB/s for 1 MiB, compared with
- * 12 to 18 GB/s). */
+ * measured. COPY_BANDWIDTH: assumed bytes per second of the copies of an
+ * am_zcopy, by sender and receiver together. DIRECT_GAIN: factor by which put
+ * and get are faster than messages (30 to 45 GB/s for 1 MiB, compared with 12
+ * to 18 GB/s). */
 #define DEVICE_NAME    "memory"
 #define BANDWIDTH      12179.0 * 1024 * 1024
 #define COPY_BANDWIDTH 12e9
@@ -294,9 +294,9 @@ static ucs_status_t shm_iface_query(uct_iface_h uct_iface,
     return UCS_OK;
 }
 
-/* Returns whether the host is oversubscribed: more processes communicate here
- * than there are processors. Sender and receiver then take turns on a processor
- * for each ring of data, which is very slow at any distance. */
+/* Returns whether this process and the senders that it polls are more than the
+ * processors. Sender and receiver then take turns on a processor whenever the
+ * ring is full, which is very slow, whatever the distance of the cores. */
 static int take_turns(shm_iface_t *iface)
 {
     long processors;
@@ -317,8 +317,9 @@ static double bandwidth_to(shm_iface_t *iface, uct_ep_h ep)
 }
 
 /* Refines the costs of operations. am_zcopy also copies the data, a cost that
- * the core's cost model does not include. A put or get is one copy by one core,
- * without a ring or a second process, so it is faster than a message. */
+ * the core's cost model does not include for zero-copy. A put or get is one
+ * copy by one core, without a ring or a second process, so it is faster than a
+ * message. */
 static ucs_status_t shm_iface_estimate(uct_iface_h uct_iface, ucx_perf_t *perf)
 {
     shm_iface_t *iface = shm_iface(uct_iface);

@@ -2,8 +2,8 @@
 /*
  * An interface of posix or sysv: an inbox, and the outboxes to its peers.
  *
- * Only one thread at a time may use an interface. All callbacks to the user run
- * from shm_iface_progress().
+ * Only one thread at a time may use an interface. Received messages, pending
+ * requests and failures are passed to the user from shm_iface_progress() only.
  */
 #ifndef SHM_IFACE_H
 #define SHM_IFACE_H
@@ -22,7 +22,9 @@ typedef struct shm_ep shm_ep_t;
 
 enum { SHM_PEER_ADDRESS_MAX = 128, SHM_PEER_HASH_SIZE = 64 };
 
-/* A peer with endpoints; freed with its last endpoint. */
+/* An attached interface of another process or of this one. All endpoints to it
+ * share this structure. Without endpoints it is kept only while it is
+ * iface->probed. */
 typedef struct shm_peer {
     shm_outbox_t outbox;
     LIST_ENTRY(shm_peer) hash_link;
@@ -63,16 +65,19 @@ typedef struct shm_iface {
     shm_md_t *md;
     shm_iface_config_t config;
     uint32_t processors;    /* Number of processors; 0: not queried yet */
-    uint32_t bcopy_typical; /* Length of the last bcopy message, by which
-                             * outboxes choose the size of their rings */
+    uint32_t bcopy_typical; /* Length of the last bcopy message that did not fit
+                             * a cell; outboxes select the size of their rings
+                             * by it */
     LIST_HEAD(, shm_peer) peers[SHM_PEER_HASH_SIZE];
-    shm_peer_t *probed;         /* Peer that is_reachable has attached, without
-                                 * an endpoint yet */
+    shm_peer_t *probed;         /* Peer that is_reachable() found last, which is
+                                 * kept even without endpoints; NULL: none, or
+                                 * an endpoint to it was created */
     LIST_HEAD(, shm_ep) failed; /* Endpoints whose failure is to be reported */
     LIST_HEAD(, shm_ep) told;   /* Endpoints whose failure was reported */
     int event_fd;               /* An epoll descriptor; -1 until
                                  * requested */
-    int timer_fd;               /* In the epoll set */
+    int timer_fd;               /* Expires at tend_at while the interface is
+                                 * armed; in the epoll set */
     double tend_at;             /* Host time of the next check of the
                                  * peers */
     double tended_at;           /* Host time of the last call of
@@ -100,10 +105,11 @@ static inline shm_peer_t *shm_peer(shm_outbox_t *outbox)
     return shm_container_of(outbox, shm_peer_t, outbox);
 }
 
-/* --- peer.c: peers of the host ------------------------------------------- */
+/* --- peer.c: peers, and periodic work ------------------------------------ */
 
 /* Finds the peer of an interface address, or creates it and attaches its inbox.
- * UCS_ERR_UNREACHABLE: that is impossible, and the reason was written. */
+ * UCS_ERR_UNREACHABLE: the inbox cannot be attached, and the reason was written
+ * unless `reason` is NULL. */
 ucs_status_t shm_peer_find(shm_iface_t *iface, const void *address,
                            size_t length, shm_peer_t **peer_p, char *reason,
                            size_t reason_size);
@@ -111,8 +117,8 @@ ucs_status_t shm_peer_find(shm_iface_t *iface, const void *address,
 void shm_peer_put(shm_iface_t *iface, shm_peer_t *peer);
 void shm_peers_cleanup(shm_iface_t *iface);
 
-/* Called from progress: detects peers and senders that have exited, reports
- * failures, and stops polling idle senders. Each is due at its own interval. */
+/* Called from progress: reports failures; at intervals, detects peers and
+ * senders that have exited, and stops polling idle senders. */
 void shm_iface_tend(shm_iface_t *iface);
 /* Marks an endpoint as failed; the next progress reports the failure to its
  * user. */

@@ -149,7 +149,7 @@ static void drop(shm_inbox_t *inbox, shm_sender_t *sender)
     atomic_store_explicit(&slot->state, SHM_SLOT_FREE, memory_order_release);
 }
 
-/* Delivers the remaining messages of a sender that has exited. */
+/* Delivers the remaining messages of a sender that has left or exited. */
 static unsigned take_rest(shm_inbox_t *inbox, shm_sender_t *sender,
                           shm_deliver_t deliver)
 {

@@ -13,9 +13,9 @@
 #include "secret.h"
 #include "segment.h"
 
-/* Handles one message; `data` is valid during the call. It must not close the
- * inbox. An error means that the message is invalid: nothing more is read from
- * this sender. */
+/* Handles one message; `data` is valid during the call. The function must not
+ * close the inbox. An error means that the message is invalid: nothing more is
+ * read from this sender. */
 typedef ucs_status_t (*shm_deliver_t)(void *arg, unsigned slot, uint8_t id,
                                       void *data, uint32_t length);
 
@@ -72,8 +72,8 @@ typedef struct shm_inbox {
     uint32_t credit_cells; /* Credits are returned in steps of this many
                             * cells */
     uint8_t is_busy;       /* A delivery is running */
-    uint8_t need_fence;    /* There is no membarrier: senders must execute
-                            * fences */
+    uint8_t need_fence;    /* membarrier() does not work here: senders must
+                            * execute fences */
     uint8_t is_short;      /* Memory for a new sender has run out, and this was
                             * logged */
 
@@ -93,33 +93,36 @@ typedef struct shm_inbox {
     } clock; /* Host time and tick counter when the inbox was
               * opened, from which probe.c computes the
               * duration of a tick */
-    _Atomic uint32_t slots_seen; /* Slots from this index on were never used */
+    _Atomic uint32_t slots_seen; /* No sender has joined in slots from this
+                                  * index on */
 } shm_inbox_t;
 
 ucs_status_t shm_inbox_open(shm_inbox_t *inbox, shm_space_t *space,
                             const shm_inbox_params_t *params);
 void shm_inbox_close(shm_inbox_t *inbox);
 
-/* Delivers new messages, at most SHM_INBOX_BATCH of each sender; returns their
- * number. Callers pass a constant function as `deliver`, which is inlined. Hot
- * path. */
+/* Delivers new messages, at most SHM_INBOX_BATCH of each sender that has not
+ * left. Returns the number of messages and probes. Callers pass a constant
+ * function as `deliver`, which is inlined. Hot path. */
 static SHM_INLINE unsigned shm_inbox_progress(shm_inbox_t *inbox,
                                               shm_deliver_t deliver);
 
 /* Returns non-zero if a sender has exited without releasing its slot. Any
- * thread. */
+ * thread may call it. */
 int shm_inbox_has_dead(const shm_inbox_t *inbox);
 /* Delivers the messages of dead senders and frees their slots. Does nothing
  * inside a delivery. */
 void shm_inbox_sweep(shm_inbox_t *inbox);
 
-/* Stops polling senders that have sent nothing since the previous call. For its
- * next message, such a sender notifies the receiver by the bell, a counter in
- * the segment (layout.h). The caller determines the interval. */
+/* Stops polling senders that have sent nothing since the previous call, unless
+ * only a few senders are polled. For its next message, such a sender notifies
+ * the receiver by the bell, a counter in the segment (layout.h). The caller
+ * determines the interval. */
 void shm_inbox_review(shm_inbox_t *inbox);
 
-/* Prepares for sleeping on seg.event_rd. Returns UCS_ERR_BUSY if there is work.
- * After UCS_OK senders wake the receiver until shm_inbox_disarm(). */
+/* Prepares for sleeping on seg.event_rd. Returns UCS_ERR_BUSY if a sender has
+ * rung the bell or a message has arrived. After UCS_OK the next sender wakes
+ * the receiver. */
 ucs_status_t shm_inbox_arm(shm_inbox_t *inbox);
 void shm_inbox_disarm(shm_inbox_t *inbox);
 

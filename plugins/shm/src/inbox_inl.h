@@ -11,8 +11,8 @@
 #ifndef SHM_INBOX_INL_H
 #define SHM_INBOX_INL_H
 
-/* Maximum number of messages of one sender that one call of
- * shm_inbox_progress() delivers, for fairness. */
+/* Maximum number of messages that one call of shm_inbox_progress() delivers of
+ * a sender that has not left, for fairness. */
 enum { SHM_INBOX_BATCH = 16 };
 
 /* Prefetch distance in cells. If the next message is present when the previous
@@ -79,9 +79,8 @@ static SHM_INLINE void *shm_sender_ring_take(shm_sender_t *sender,
     return sender->ring + at;
 }
 
-/* Finds the bytes of a message. Returns NULL if there is none, or if the cell
- * is a probe or has an invalid control word. All checks use a copy of that
- * word. */
+/* Finds the bytes of a message. Returns NULL if the cell is a probe or `ctl`,
+ * the copy of its control word, is invalid. */
 static SHM_INLINE void *shm_sender_locate(shm_inbox_t *inbox,
                                           shm_sender_t *sender,
                                           shm_cell_t *cell, uint64_t ctl)

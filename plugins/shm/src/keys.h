@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Remote keys: their wire format, and the segments that unpacked keys have
- * attached. A segment, including one of this process, is attached once for all
- * its keys in the process.
+ * attached. A cache attaches a segment, including one of this process, once for
+ * all its keys.
  *
  * Any thread may call these functions.
  */
@@ -31,8 +31,8 @@ typedef struct shm_rkey {
 
 enum { SHM_KEY_BUCKETS = 64 };
 
-/* The attached segments of one component. Each component has one cache, from
- * the plugin's entry point to its fini(). */
+/* The attached segments of one component. Both posix and sysv have one cache in
+ * each instance of the plugin. */
 typedef struct shm_key_cache {
     const ucx_host_t *host;
     const shm_kind_t *kind;
@@ -50,17 +50,17 @@ ucs_status_t shm_key_cache_create(const ucx_host_t *host,
                                   shm_key_cache_t **cache_p);
 void shm_key_cache_destroy(shm_key_cache_t *cache);
 
-/* Opens segments of other processes from now on with the settings of `space`:
- * directory, use of /proc, use of sockets. */
+/* Makes later attachments use the settings of `space`: directory, use of /proc,
+ * use of sockets. */
 void shm_key_cache_configure(shm_key_cache_t *cache, const shm_space_t *space);
 
 /*
  * Wire format, little-endian, with the sizes in bytes:
  *   address of the segment 27 | base 8 | length 8 | offset in the segment 8
- * UCP does not send the bytes of a key that it sends elsewhere itself: the
- * secret, base and length, and zeros after them. It recognizes them only if
- * they are adjacent. Therefore the secret is at the end of the address, before
- * base and length.
+ * UCP sends a key together with its id of the memory (here: the secret), the
+ * base and the length. It compresses the key, and replaces these values, if
+ * they are adjacent, by a short reference. Therefore the secret is at the end
+ * of the address, before base and length.
  */
 enum { SHM_KEY_LENGTH = SHM_ADDRESS_LENGTH + 24 };
 

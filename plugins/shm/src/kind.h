@@ -58,13 +58,14 @@ struct shm_kind {
     const char *name;
     uint8_t code; /* Value of `kind` in addresses */
 
-    /* Creates memory of seg->length bytes and sets the other members; the head
-     * is zeroed and committed. `at`: address for the user's bytes. Kinds that
-     * do not attach a segment as a whole ignore it. Logs errors. */
+    /* Creates memory of seg->length bytes, rounded up to pages, writes its head
+     * and takes lock 0. `at`: address for the user's bytes; posix ignores it,
+     * because map() maps them. Logs errors. */
     ucs_status_t (*make)(shm_seg_t *seg, void *at);
     /* Sets the members id, inode and flags of `addr`. */
     void (*address)(const shm_seg_t *seg, shm_seg_addr_t *addr);
-    /* Opens a segment, and sets all members from its head. */
+    /* Opens the segment with this address and the token seg->token, and sets
+     * the members of `seg` from its head. */
     ucs_status_t (*attach)(shm_seg_t *seg, const shm_seg_addr_t *addr,
                            char *reason, size_t reason_size);
     void (*close)(shm_seg_t *seg);
@@ -101,7 +102,7 @@ int shm_head_read(shm_seg_t *seg, const shm_seg_head_t *head, uint64_t total);
 
 /* --- proc.c --------------------------------------------------------------- */
 
-/* Checks once whether /proc exists and shows this process. */
+/* Sets space->has_proc: whether /proc exists and shows this process. */
 void shm_proc_probe(shm_space_t *space);
 
 /* Opens descriptor `fd` of process `pid` as an open file description of our
@@ -114,9 +115,8 @@ int shm_proc_open(uint32_t pid, int fd, mode_t type, uint64_t inode,
  * description of its own. Returns -1 if that is not possible. */
 int shm_reopen(int fd, int flags);
 
-/* Commits all pages by touching them with a system call that reads one byte of
- * each, so that a lack of memory raises no signal. Returns zero if all pages
- * have memory. */
+/* Commits all pages by system calls and not by loads, so that a lack of memory
+ * raises no signal. Returns zero if all pages have memory. */
 int shm_populate(void *address, size_t length, size_t page);
 
 /* --- event.c -------------------------------------------------------------- */
@@ -137,9 +137,10 @@ void shm_handover_remove(shm_seg_t *seg);
 /* Starts the service, because a peer that needs it was met: now if there is a
  * segment, otherwise with the first segment. */
 void shm_handover_start(shm_space_t *space);
-/* Requests the segment with this token from its creator's service. Stores
- * descriptors of separate open file descriptions: in *fd_p of the segment, in
- * *event_p of its event; -1: it has no event. Returns 0, or an errno. */
+/* Requests the segment with this token from its creator's service. Stores in
+ * *fd_p a descriptor of the segment, and in *event_p one of its event, or -1 if
+ * there is no event; both have open file descriptions of their own. Returns 0,
+ * or an errno. */
 int shm_handover_ask(shm_space_t *space, const uint8_t *token, int *fd_p,
                      int *event_p);
 
@@ -164,9 +165,9 @@ void shm_name_remove(const shm_space_t *space, const uint8_t *token);
  * for a space has an effect. */
 void shm_names_sweep(shm_space_t *space);
 
-/* Calls shmget() for a segment that other processes can recognize as stale if
- * this process dies before it marks the segment for removal. Removes stale
- * segments. (sysv_stale.c) */
+/* sysv_stale.c: shm_sysv_get() calls shmget() for a segment that other
+ * processes can recognize as stale if this process dies before it marks the
+ * segment for removal. shm_sysv_remove_stale() removes such segments. */
 int shm_sysv_get(size_t length, int flags);
 void shm_sysv_remove_stale(void);
 

@@ -11,9 +11,10 @@
  * lock 1 + i of the segment. Box i contains a circular array of cells of one
  * cache line each, and a ring of bytes for messages that do not fit a cell. The
  * user of the inbox (posix, sysv or cma) defines the private area. Only the
- * sender writes to its box and to the owner's line of its slot, except when the
- * receiver frees the slot. Only the receiver writes to the credits' and the
- * wake line, except when a sender clears them because it has taken the slot.
+ * sender writes to the cells and the ring of its box and to the owner's line of
+ * its slot, except when the receiver frees the slot. Only the receiver writes
+ * to the credits' and the wake line, except when a sender clears them because
+ * it has taken the slot.
  *
  * The receiver does not poll all slots. To ring the bell, a sender sets the bit
  * of its slot in `rung` and then increments `bell`; the receiver reads `bell`
@@ -35,12 +36,13 @@
  *   bits 3-7    log2 of the ring's size in use; 0 while there is none
  *   bits 8-15   message id
  *   bits 16-31  0
- *   bits 32-63  bytes of the message, in this cell or in the ring
+ *   bits 32-63  number of bytes in this cell or in the ring
  */
 typedef enum {
     SHM_CELL_INLINE, /* The bytes are in the cell */
     SHM_CELL_RING,   /* The bytes are in the ring, after those of the previous
-                      * RING cell */
+                      * RING or PROBE cell, or at its start if they do not fit
+                      * before its end */
     SHM_CELL_PROBE,  /* SHM_PROBE_SIZE bytes in the ring, without a message. The
                       * receiver measures how fast they arrive; see probe.h */
 } shm_cell_kind_t;
@@ -141,12 +143,12 @@ typedef struct shm_inbox_head {
 
     /* Written by the receiver */
     SHM_ALIGNED_LINE _Atomic uint32_t armed; /* Non-zero: the next sender that
-                                              * rings the bell must wake the
-                                              * receiver */
+                                              * rings the bell clears this and
+                                              * wakes the receiver */
     _Atomic uint32_t num_used;               /* Slots in use; determines ring
                                               * sizes */
 
-    /* Written by senders */
+    /* Written by senders; the receiver clears bits of `rung` */
     SHM_ALIGNED_LINE _Atomic uint32_t bell; /* Incremented to ring the bell */
     SHM_ALIGNED_LINE _Atomic uint64_t rung[SHM_MAX_SLOTS / 64]; /* Bit i: slot i
                                                                  * has rung */

@@ -5,7 +5,8 @@
  * A name contains the segment's random token. A file belongs to the process
  * that holds its lock 0. If no process holds it, the file is stale. A process
  * that searches for stale files takes the lock before it removes one, so that
- * it never removes a file that was just created.
+ * it does not remove the file of a live process. A file whose creator has not
+ * taken the lock yet may be removed; the creator then tries again.
  */
 #include "kind.h"
 
@@ -183,7 +184,7 @@ void shm_names_sweep(shm_space_t *space)
         fd = openat(dirfd(dir), entry->d_name,
                     O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
         if (fd < 0) {
-            continue; /* The file belongs to another user */
+            continue; /* Usually the file belongs to another user */
         }
         if ((fstat(fd, &st) == 0) && S_ISREG(st.st_mode) &&
             (st.st_uid == geteuid()) && take_lock_0(fd)) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An outbox: a slot in another process's inbox, shared by all endpoints of one
- * interface to that process.
+ * An outbox: an attached inbox (inbox.h) of another interface, and the slot by
+ * which this process sends to it. All endpoints of one interface to that inbox
+ * share the outbox.
  *
  * All functions must be called by the worker's thread, except
  * shm_outbox_peer_is_alive(), which any thread may call.
@@ -57,9 +58,8 @@ ucs_status_t shm_outbox_open(shm_outbox_t *outbox, shm_space_t *space,
 /* Closes the outbox. The receiver still gets messages that were sent. */
 void shm_outbox_close(shm_outbox_t *outbox);
 
-/* Takes a slot in the inbox, which is required for sending, unless the outbox
- * already has one. UCS_ERR_EXCEEDS_LIMIT: all slots are in use, which is logged
- * as an error. */
+/* Takes a slot in the inbox unless the outbox has one; sending requires a slot.
+ * UCS_ERR_EXCEEDS_LIMIT: all slots are in use, which is logged as an error. */
 ucs_status_t shm_outbox_join(shm_outbox_t *outbox);
 
 /* Sends up to SHM_CELL_ROOM bytes. Returns UCS_ERR_NO_RESOURCE if there is no

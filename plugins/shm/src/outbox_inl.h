@@ -59,7 +59,8 @@ static SHM_INLINE void shm_outbox_hand_over(shm_outbox_t *outbox,
     ++outbox->next;
 }
 
-/* Publishes the cell, and wakes the receiver if it does not poll. */
+/* Publishes the cell, and rings the bell if the receiver does not poll this
+ * slot. */
 static SHM_INLINE void shm_outbox_publish(shm_outbox_t *outbox,
                                           shm_cell_t *cell,
                                           shm_cell_kind_t kind, uint8_t id,

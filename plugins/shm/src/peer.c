@@ -103,10 +103,10 @@ void shm_ep_fail(shm_ep_t *ep)
     }
 }
 
-/* Reports failures to the user. First delivers all messages that the failed
- * peers have sent, because progress delivers a limited number of them in a
- * round. If this is called while a message is being delivered, the next round
- * reports the failures. The user's callback may destroy any endpoint. */
+/* Reports failures to the user. First delivers all messages of senders that
+ * have exited, because progress delivers a limited number of them in a round.
+ * If this is called while a message is being delivered, the next round reports
+ * the failures. The user's callback may destroy any endpoint. */
 static void tell_failures(shm_iface_t *iface)
 {
     shm_ep_t *ep;

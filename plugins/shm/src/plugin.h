@@ -34,7 +34,7 @@ enum { SHM_POSIX, SHM_SYSV, SHM_CMA, SHM_NUM_COMPONENTS };
 typedef struct shm_component {
     ucx_component_t super;
     struct shm_instance *instance;
-    struct shm_key_cache *keys; /* posix and sysv: see keys.h */
+    struct shm_key_cache *keys; /* posix and sysv: see keys.h; cma: NULL */
 } shm_component_t;
 
 /* State of the plugin for one core. */
@@ -64,7 +64,8 @@ extern const ucx_transport_t shm_posix_transport;
 extern const ucx_transport_t shm_sysv_transport;
 extern const ucx_transport_t shm_cma_transport;
 
-/* Set name, flags, options and functions of a component: md.c, cma_md.c */
+/* Set the name and functions of a component, and free what was allocated for
+ * it: md.c, cma_md.c */
 ucs_status_t shm_md_component_init(shm_component_t *component, int which);
 void shm_md_component_cleanup(shm_component_t *component);
 void shm_cma_component_init(ucx_component_t *component);

@@ -182,7 +182,8 @@ static int make_file(shm_seg_t *seg, int named, int hugetlb)
         goto err;
     }
 
-    /* A named file cannot be sealed; only its owner can open it. */
+    /* Seals keep peers from changing the size. A named file cannot be sealed,
+     * but only processes of the same user can open it. */
     if (!named) {
         (void)fcntl(seg->fd, F_ADD_SEALS,
                     F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);

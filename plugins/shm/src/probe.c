@@ -17,13 +17,13 @@
 
 /* Two cores count as on the same chip, or near, if a line from the other core
  * takes clearly less time than a line from memory. On an EPYC a line takes 128
- * ns from memory,
- * 20 to 80 ns from the same chip, and 120 ns or more from another chip. On the
- * same chip the latency does not limit the bandwidth: lines of a ring that is
- * larger than a private cache are in the shared cache when they are read.
- * NEAR_PART: threshold as a part of the memory latency. NEAR_LEAST, NEAR_MOST:
- * limits of the threshold in ns, because the measurement of memory may be
- * disturbed. NEAR_ASSUMED: threshold in ns if memory cannot be measured. */
+ * ns from memory, 20 to 80 ns from the same chip, and 120 ns or more from
+ * another chip. On the same chip the latency does not limit the bandwidth:
+ * lines of a ring that is larger than a private cache are in the shared cache
+ * when they are read. NEAR_PART: threshold as a part of the memory latency.
+ * NEAR_LEAST, NEAR_MOST: limits of the threshold in ns, because the measurement
+ * of memory may be disturbed. NEAR_ASSUMED: threshold in ns if memory cannot be
+ * measured. */
 #define NEAR_PART    0.8
 #define NEAR_LEAST   60.0
 #define NEAR_MOST    150.0

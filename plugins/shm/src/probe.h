@@ -36,10 +36,11 @@ typedef struct shm_probing {
     uint8_t awaited;  /* The last probe is unanswered */
 } shm_probing_t;
 
-/* Returns the bandwidth in bytes per second of a copy through the ring to the
- * peer, sender and receiver together; 0 if it is unknown. Sends a probe if the
- * last one is older than SHM_PROBE_AGE, or if its result must be confirmed; a
- * later call returns the result. Never blocks, and wakes no process. */
+/* Returns the bandwidth in bytes per second of large messages through the ring,
+ * which the sender copies in and the receiver copies out; 0 if it is unknown.
+ * Sends a probe if the last one is older than SHM_PROBE_AGE, or if its result
+ * must be confirmed; a later call uses the result. Never blocks. Wakes the
+ * receiver only if the outbox has no slot yet and takes one. */
 double shm_outbox_bandwidth(struct shm_outbox *outbox);
 
 #endif

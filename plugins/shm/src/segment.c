@@ -318,7 +318,7 @@ ucs_status_t shm_seg_make_mapped(shm_space_t *space, size_t length, void *at,
 
 void shm_seg_close(shm_seg_t *seg)
 {
-    /* From here on no process can attach the segment */
+    /* The service thread must not send the descriptors that are closed below */
     if (seg->is_maker) {
         shm_handover_remove(seg);
     }

@@ -12,11 +12,13 @@
  * released when that process ends, in any way. The creator holds lock 0, which
  * shows that it is alive.
  *
- * Nothing of a segment outlives the processes that use it, except in the mode
- * that needs names in a directory; the README describes how those are removed.
+ * Nothing of a segment outlives the processes that use it, with two exceptions:
+ * files in a directory, if segments have names, and a System V segment whose
+ * creator dies while it creates the segment. The README describes how these are
+ * removed.
  *
- * Threads: functions on one segment must be called by one thread at a time.
- * Functions on a space are thread-safe.
+ * Threads: only one thread at a time may call functions on a segment, except
+ * shm_seg_is_locked(). Functions on a space are thread-safe.
  */
 #ifndef SHM_SEGMENT_H
 #define SHM_SEGMENT_H
@@ -103,7 +105,7 @@ enum {
                               * fail */
 };
 
-/* Opens and closes a space; opening creates and starts nothing. */
+/* Opens and closes a space. Opening creates no segment, socket or thread. */
 ucs_status_t shm_space_open(shm_space_t *space, const ucx_host_t *host,
                             const shm_kind_t *kind);
 void shm_space_close(shm_space_t *space);
@@ -172,9 +174,9 @@ void shm_seg_decommit(shm_seg_t *seg, void *mapped, size_t offset,
 int shm_seg_lock(shm_seg_t *seg, unsigned index);
 void shm_seg_unlock(shm_seg_t *seg, unsigned index);
 
-/* Returns non-zero if a live process, which may be this process by another
- * attachment, holds the lock. Any thread may call it while the segment is
- * open. */
+/* Returns non-zero if a live process holds the lock. Must not be called for a
+ * lock that `seg` itself holds; this process may hold it by another attachment.
+ * Any thread may call it while the segment is open. */
 int shm_seg_is_locked(const shm_seg_t *seg, unsigned index);
 
 /* Wakes the creator of the segment: makes its event_rd readable. Never blocks.

@@ -75,12 +75,13 @@ ucs_status_t shm_iface_event_arm(uct_iface_h uct_iface, unsigned events)
     ucs_status_t status;
 
     if (iface->event_fd < 0) {
-        return UCS_ERR_INVALID_PARAM; /* Without an event there is nothing to
-                                       * wait for */
+        return UCS_ERR_INVALID_PARAM; /* The user has not requested the event
+                                       * descriptor */
     }
     if (!TAILQ_EMPTY(&iface->waiting) || !LIST_EMPTY(&iface->failed)) {
         return UCS_ERR_BUSY; /* A receiver that frees space does not wake the
-                              * sender: the caller must poll */
+                              * sender, and progress reports failures: the
+                              * caller must poll */
     }
 
     status = shm_inbox_arm(&iface->inbox);

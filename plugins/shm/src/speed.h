@@ -27,7 +27,7 @@ const shm_speed_t *shm_speed(void);
 /* Returns the seconds of a system call that copies a few bytes of a process; 0
  * if the kernel denies it. The value is rounded to steps of a quarter of a
  * power of two, so that processes get the same value. The first call takes
- * about 20 us, at the start of a process. Any thread may call it. */
+ * about 20 us. Any thread may call it. */
 double shm_speed_call(void);
 
 #endif

@@ -138,7 +138,8 @@ static void sysv_close(shm_seg_t *seg)
 
 /* --- Making --------------------------------------------------------------- */
 
-/* Attaches the segment and marks it for removal; sets errno on failure. */
+/* Creates and attaches the segment, and marks it for removal; sets errno on
+ * failure. */
 static int make_segment(shm_seg_t *seg, void *at, int hugetlb)
 {
     size_t length = seg->length;

@@ -3,8 +3,8 @@
  * System V segments whose creator was killed between creating and marking for
  * removal. That is rare, because the time between is two system calls, but the
  * kernel would keep the segment forever. Until it is marked, a segment has a
- * key by which processes recognize it. Each process removes stale segments when
- * it creates its first segment.
+ * key by which processes recognize it. A process removes stale segments when a
+ * space creates its first segment.
  */
 #include "kind.h"
 

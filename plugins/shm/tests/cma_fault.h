@@ -9,8 +9,9 @@
 #define WINDOW (16ul << 20)
 
 /* Body of a child process, for child_start(): a side whose memory is filled
- * with 0x11. Exchanges cards over fd, then progresses until a byte arrives on
- * fd. `arg`: more configuration (",NAME=VALUE..."), or NULL. */
+ * with 0x11. Exchanges addresses and keys (cma_side_meet()) over fd, then
+ * progresses until a byte arrives on fd. `arg`: more configuration
+ * (",NAME=VALUE..."), or NULL. */
 void cma_fault_serve(void *arg, int fd);
 
 void cma_fault_pause(unsigned us);

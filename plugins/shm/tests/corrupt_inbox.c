@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A broken sender: it maps an inbox and writes arbitrary data, to its own slot
- * and to words that all senders share. The receiver reports this sender once,
- * continues to receive from a correct ("honest") sender, checks all messages of
- * that one, and frees the slot when the broken sender has exited. Another
- * sender overwrites the whole segment, which must not crash the receiver. With
- * the address sanitizer, this test also detects accesses outside the memory.
+ * and to words that all senders share. The receiver logs that this sender is
+ * broken, continues to receive from a correct ("honest") sender, checks all
+ * messages of the correct one, and frees the slot of the broken sender after
+ * its exit. Other senders overwrite the whole segment, which must not crash the
+ * receiver. With the address sanitizer, the tests also detect accesses outside
+ * the memory.
  */
 #include "inbox.h"
 #include "outbox.h"
@@ -146,7 +147,8 @@ typedef struct hostile {
     uint8_t address[SHM_ADDRESS_LENGTH + 1]; /* Of the inbox; the last byte is
                                               * the way (SEG_*) */
     uint64_t random;                         /* State of next_random() */
-    int everywhere;                          /* Overwrite the whole segment */
+    int everywhere;                          /* Non-zero: overwrite the whole
+                                              * segment */
 } hostile_t;
 
 /* Returns a control word for the sender's next cell: random bits in one of
@@ -226,7 +228,7 @@ static void spoil_own_place(shm_outbox_t *outbox, uint64_t *random)
         atomic_store(&outbox->slot->probed, next_random(random));
         atomic_store(&outbox->slot->wake, (uint32_t)(r >> 16));
         break;
-    case 2: /* The private area of the slot (private_size), and all cells */
+    case 2: /* The private area and the cells of the sender's box */
         for (i = 0; i < PRIVATE + NUM_CELLS * sizeof(shm_cell_t); ++i) {
             outbox->box[i] = (char)next_random(random);
         }
@@ -243,8 +245,8 @@ static void spoil_own_place(shm_outbox_t *outbox, uint64_t *random)
 /* Makes sure that the receiver detects this sender at least once: writes an
  * invalid control word to the next cell that the receiver reads. The receiver
  * sends the number of that cell over fd, after it has read everything that was
- * written before. Marks the slot as used, because the receiver does not read
- * others. */
+ * written before. Marks the slot as used, because the receiver does not poll
+ * slots in other states. */
 static void say_last_words(shm_outbox_t *outbox, int fd)
 {
     uint32_t slot = outbox->slot_index, next;

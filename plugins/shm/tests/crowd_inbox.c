@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Many senders to one inbox: each message arrives complete, and senders that
- * were idle for a while are not polled. If all slots are in use, another sender
- * gets an error; after a sender has left, it gets a slot. The cost of a poll is
+ * Many senders to one inbox: each message arrives complete, senders that always
+ * send are served about equally, and senders that were idle for a while are not
+ * polled. If all slots are in use, a further sender gets an error; after one of
+ * the others has left, the further sender gets its slot. The cost of a poll is
  * measured as the number of senders that are polled, not in time.
  */
 #include "inbox.h"
@@ -226,9 +227,10 @@ static void process_main(void *arg, int fd)
         shm_outbox_commit(&outbox, cell, 1, length_of(number));
         ++number;
     }
-    /* Leave only after everything has arrived, because the receiver counts
-     * slots. No timeout is needed here: the receiver has one, and this process
-     * exits with it. */
+    /* Leave only after all messages have arrived, because the receiver counts
+     * them by slot, and a slot that was left may be taken by another process.
+     * No timeout is needed here: the receiver has one, and this process exits
+     * with it. */
     EXPECT_EQ(recv(fd, &byte, 1, MSG_WAITALL), 1);
     shm_outbox_close(&outbox);
     shm_space_close(&space);

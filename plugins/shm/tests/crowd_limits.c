@@ -2,8 +2,9 @@
 /*
  * An inbox and a sender when a resource is short: descriptors, address space,
  * file size, space in the file system, memory for a new sender. A failure at
- * any point causes an error with a message, and afterwards there are as many
- * descriptors and files as before.
+ * any point returns an error, and afterwards there are as many descriptors and
+ * files as before. If the receiver has no memory for a new sender, the sender's
+ * messages arrive later.
  */
 #include "inbox.h"
 #include "outbox.h"
@@ -193,9 +194,9 @@ static void full_folder(void *arg, int fd)
     shm_inbox_progress(&inbox, deliver);
     EXPECT_EQ(delivered, before + num);
 
-    /* Joined senders can still send messages that fit a cell. For longer
-     * messages they get an error other than NO_RESOURCE, because space will
-     * never be available. */
+    /* Joined senders can still send messages that fit a cell. A longer message
+     * may fail, but not with NO_RESOURCE, because space will never be
+     * available. */
     shm_outbox_close(&outboxes[--num]);
     shm_inbox_progress(&inbox, deliver);
     for (i = 0; i < 200; ++i) {

@@ -45,7 +45,7 @@ static void victim_main(void *tl, int fd)
 
 /* Calls progress BUSY_ROUNDS times without a pause, reports that, waits until
  * the parent has killed the peer, and then calls progress with pauses of 1 ms
- * until it detects that. */
+ * until it detects the exit. */
 static void survivor_main(void *tl, int fd)
 {
     unsigned rounds = 0;

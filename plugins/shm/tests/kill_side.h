@@ -80,7 +80,7 @@ typedef struct kill_link {
     kill_side_t *side;
     uct_ep_h ep;
     uct_rkey_bundle_t key; /* Key of the peer's memory */
-    uint64_t memory;       /* Address of that memory in the peer */
+    uint64_t memory;       /* Address of the peer's memory in its process */
     uint32_t sent;         /* Number of messages sent */
     uct_completion_t comp;
     unsigned busy;       /* Non-zero while a put or get is in flight */

@@ -58,8 +58,8 @@ typedef enum {
     NOT_THE_RECEIVER,     /* Only senders execute fences */
     NO_LOOK_AFTER_ARMING, /* The receiver does not poll between arming and
                            * sleep */
-    NO_LOOK_AFTER_REVIEW, /* The receiver does not poll a sender after it has
-                           * marked it dormant */
+    NO_LOOK_AFTER_REVIEW, /* A review does not check again for messages of a
+                           * sender that it has marked dormant */
     BELL_BEFORE_BITS,     /* A sender rings the bell, then sets its bit */
     BITS_BEFORE_BELL,     /* The receiver clears bits, then reads the bell */
     NO_LOOK_AT_BELL,      /* The receiver does not read the bell between arming

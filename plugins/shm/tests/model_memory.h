@@ -168,8 +168,7 @@ static inline void memory_write(memory_t *memory, unsigned thread,
 }
 
 /* Reads the last value and writes another one atomically, with acquire and
- * release, as all atomic operations of this plugin do. Returns the old
- * value. */
+ * release. Returns the old value. */
 static inline uint8_t memory_swap(memory_t *memory, unsigned thread,
                                   unsigned place, uint8_t value)
 {

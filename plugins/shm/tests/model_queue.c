@@ -5,8 +5,9 @@
  * memory model allows. A cell has a control word and some bytes; longer
  * messages are in the ring. The receiver returns credits: counters of the cells
  * and bytes that the sender may use again. Property: each message arrives once,
- * in order, complete, and neither end waits forever. With any one rule removed,
- * the same search finds a violation.
+ * in order, complete, and neither end waits forever. The cases at the end check
+ * that this also holds if the ring cannot grow, and that it fails if any one
+ * rule is left out.
  *
  * The plugin's functions shm_phase() and shm_ring_place() compute phases and
  * places in the ring.

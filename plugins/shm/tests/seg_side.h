@@ -72,13 +72,14 @@ const char *seg_dir(void);
 void seg_space_open(shm_space_t *space, int way, const char *dir);
 
 /* Runs body(arg, fd) in a child process. `fd` and *fd_p are the two ends of a
- * socket pair; *fd_p is for the parent. `namespaces`: CLONE_NEW* flags of the
- * namespaces that the child creates before, with a matching /proc; 0: none. */
+ * socket pair; *fd_p is for the parent. `namespaces`: CLONE_NEW* flags of
+ * namespaces that the child enters before; 0: none. With new PID and mount
+ * namespaces it mounts a new /proc. */
 pid_t seg_fork(void (*body)(void *arg, int fd), void *arg, int namespaces,
                int *fd_p);
-/* Waits for a child process. Returns non-zero if it succeeded, or if the kernel
- * rejected the namespaces. *skipped_p, if not NULL, is set to whether the
- * kernel rejected them. */
+/* Waits for a child process. Returns non-zero if it succeeded or was skipped.
+ * *skipped_p, if not NULL, is set to whether it was skipped: it ended with the
+ * exit status 77, because the kernel rejected the namespaces or a mount. */
 int seg_join(pid_t pid, int *skipped_p);
 void seg_kill(pid_t pid);
 void seg_write(int fd, const void *data, size_t length);

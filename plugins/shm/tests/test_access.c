@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Direct access to remote memory between two processes: puts, gets, atomics,
- * and ranges outside a key's memory.
+ * Direct access to remote memory: puts, gets and atomics, between two processes
+ * and within one, and ranges outside a key's memory.
  */
 #include "md_side.h"
 #include "access.h"

@@ -2,8 +2,8 @@
 /*
  * Put and get over cma between two correct processes: every byte, whichever
  * process copies it, in every order of events. A put or get is split into parts
- * of CHUNK bytes. The peer (the target) copies some of the parts if it calls
- * progress (polls); then it is called a helper.
+ * of at most CHUNK bytes. The peer (the target) copies some of the parts if it
+ * calls progress (polls); then it is called a helper.
  */
 #include "child.h"
 #include "cma_side.h"

@@ -28,7 +28,7 @@ static int count_fds(void)
 
 enum { NUM_OPS = 6 };
 
-/* Starts gets and puts with a new target, and kills it before they are
+/* Starts gets and puts with a new target, and kills it, usually before they are
  * complete. Returns how many of them have failed. `at_once`: kills the target
  * before this side progresses; otherwise after some rounds of progress, which
  * depend on `round`. With `at_once`, at least one must fail: the call that

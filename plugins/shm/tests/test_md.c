@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Memory domains and remote keys of posix and sysv: allocation, registration,
- * and access by a key.
+ * access by a key, invalid keys, exported memory, and use by several threads.
  */
 #include "md_side.h"
 #include "access.h"

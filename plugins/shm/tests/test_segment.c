@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Segments (segment.h) between two processes: bytes, locks and wake-ups, for
- * every way in which a segment is passed (SEG_*, seg_side.h). The process that
- * creates a segment is called its maker.
+ * Segments (segment.h): bytes, locks, wake-ups and attachments, for every way
+ * in which a segment is passed between processes (SEG_*, seg_side.h); and the
+ * use of memory. The process that creates a segment is called its maker.
  */
 #include "seg_suite.h"
 

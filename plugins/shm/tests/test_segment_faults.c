@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Segments (segment.h) under faults: no memory, limits, creators that are
- * killed, invalid addresses, and invalid heads (the structure at the start of a
- * segment).
+ * killed, invalid addresses and heads (the structure at the start of a
+ * segment), clients of the creator's socket that send nothing, and peers that
+ * resize the memory.
  */
 #include "seg_suite.h"
 #include "kind.h"

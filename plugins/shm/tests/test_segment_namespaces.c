@@ -244,7 +244,7 @@ START_TEST(the_socket_is_there_by_default_in_pid_namespaces)
 }
 END_TEST
 
-/* --- Descriptors and threads that are used -------------------------------- */
+/* --- Descriptors that are used -------------------------------------------- */
 
 static void count_cost(void *arg, int fd)
 {

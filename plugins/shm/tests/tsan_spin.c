@@ -47,7 +47,8 @@ typedef struct test {
     _Atomic unsigned sleeps; /* Number of sleeps of the receiver */
 } test_t;
 
-/* Returns the length of a message. Most are short; every length occurs. */
+/* Returns the length of a message. Most are short; all lengths up to MAX_LENGTH
+ * are possible. */
 static uint32_t length_of(unsigned number)
 {
     uint32_t hash = number * 2654435761u;

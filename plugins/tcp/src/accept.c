@@ -106,8 +106,8 @@ static void conn_probe(tcp_conn_t *conn)
 }
 
 /* Returns whether the peer has already abandoned this attempt: it has closed
- * the socket, or another HELLO with the same or a later epoch has arrived from
- * it earlier. */
+ * the socket, or a HELLO or ACK of it with the same or a later epoch has
+ * arrived before. */
 static int unknown_is_stale(const tcp_unknown_t *unknown,
                             const tcp_conn_t *conn, uint32_t epoch)
 {

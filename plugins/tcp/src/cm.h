@@ -5,18 +5,19 @@
  *
  * One epoll descriptor monitors the sockets. The host's asynchronous handler
  * monitors that descriptor and schedules cm_progress() in the worker, which
- * does all work: callbacks of the user are called from nowhere else. One call
- * of cm_progress() is a round.
+ * does all work. cm_progress() alone calls the user's callbacks, except that
+ * creating a server's endpoint calls its pack callback, and closing the manager
+ * calls completions of flushes. One call of cm_progress() is a round.
  *
  * A link is a connection to one client or server:
  *
  *   state       owner              waits for                     next state
  *   UNKNOWN     the manager        a whole REQUEST (timeout)     REQUESTED
- *   REQUESTED   the user (request) ep_create or reject           ACCEPTED
+ *   REQUESTED   the user (request) ep_create (reject: freed)     ACCEPTED
  *   ACCEPTED    server's endpoint  NOTIFY                        CONNECTED
  *   CONNECTING  client's endpoint  connect() (timeout)           RESOLVED
  *   RESOLVED    client's endpoint  the user's uct_ep_connect     ASKED
- *   ASKED       client's endpoint  ACCEPT or REJECT              CONNECTED
+ *   ASKED       client's endpoint  ACCEPT (REJECT: DEAD)         CONNECTED
  *   CONNECTED   an endpoint        DISCONNECT of either side     CONNECTED
  *   DEAD        none               the end of the round          -
  *
@@ -207,7 +208,8 @@ void tcp_cm_ep_free(tcp_cm_ep_t *ep);
 /* Closes the endpoint's link. Outstanding flushes complete with `status`. */
 void tcp_cm_ep_drop_link(tcp_cm_ep_t *ep, ucs_status_t status);
 /* Calls the user's callback that supplies private data, and stores the data in
- * an array from malloc(). Returns its length, or a negative status. */
+ * an array from malloc(). Returns the length of the data, or a negative
+ * status. */
 ssize_t tcp_cm_ep_pack(tcp_cm_ep_t *ep, uint8_t **priv_p);
 void tcp_cm_ep_connected(tcp_cm_ep_t *ep);
 /* Handles a complete message from the peer. */

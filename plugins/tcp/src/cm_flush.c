@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Flush of endpoints of the connection manager. It completes when the kernel
- * has accepted all messages and, after a disconnect, the user of the peer's
- * endpoint was notified.
+ * Flush of endpoints of the connection manager. A flush completes when the
+ * kernel has accepted all messages and, after a disconnect by this side, the
+ * user of the peer's endpoint was notified.
  *
  * The peer answers DISCONNECT with LEFT after its callback has run. A peer that
  * disconnects itself, or whose stream ends, needs no notification.

@@ -2,8 +2,9 @@
 /*
  * A connection: one stream between this interface and a peer's, shared by all
  * endpoints to that peer with the same path. Several connections between the
- * same two interfaces differ in their path. There is at most one connection
- * for each pair (id of the peer's interface, path), whichever side opened it.
+ * same two interfaces differ in their path. tcp_conn_find() finds at most one
+ * connection for each pair (id of the peer's interface, path), whichever side
+ * opened it.
  *
  * HELLO, ACK, NACK, epoch, CLOSE, YES and NO are defined in wire.h. A HELLO of
  * the peer arrives on a socket that the peer has connected to our listener. To
@@ -45,7 +46,8 @@
  *   CLOSING     YES, or end of the stream; nothing queued        freed
  *   CLOSING     YES, or end of the stream; something queued      CONNECTING
  *   CLOSING     NO                                               UP
- *   CLOSING     CLOSE arrives                                    as for UP
+ *   CLOSING     CLOSE arrives; no endpoint, nothing queued       freed, YES
+ *   CLOSING     CLOSE arrives; otherwise                         CLOSING, NO
  *   UP, CLOSING a HELLO of an old epoch                          same
  *   UP          a second HELLO of the same peer: read the old    BROKEN, and a
  *               stream; if it has not ended, the peer has        new one UP
@@ -137,7 +139,8 @@ typedef struct tcp_op {
     struct tcp_op *next; /* Next in get_head, flush_head or done_head */
     tcp_ep_t *ep;        /* NULL: the endpoint was destroyed, the operation was
                           * cancelled, or it is a flush of the interface */
-    uct_completion_t *comp; /* NULL: none, or it was called already */
+    uct_completion_t *comp; /* NULL: none, or another operation calls it,
+                             * because this one was cancelled */
     void *mem;           /* The element of the interface's op_pool that contains
                           * this structure */
     ucs_status_t status; /* Result, set when the operation is done */
@@ -194,8 +197,8 @@ typedef struct tcp_get {
     size_t left;               /* Bytes of data that have not arrived */
     uint8_t iovcnt, iov_index; /* Number of entries of `iov`; index of the entry
                                 * that receives the next byte */
-    uint8_t cancelled;         /* Non-zero: the completion was called already,
-                                * and the data is discarded */
+    uint8_t cancelled;         /* Non-zero: another operation calls the
+                                * completion, and the data is discarded */
     size_t iov_off;            /* Offset of the next byte in iov[iov_index] */
     uct_unpack_callback_t unpack_cb; /* NULL: a zero-copy get */
     void *unpack_arg;
@@ -232,7 +235,7 @@ struct tcp_conn {
     uint32_t num_bufs, num_zcopy; /* Buffers and zero-copy operations in the
                                    * send queue */
     uint64_t tx_queued; /* Total bytes of frames that were added to the send
-                         * queue, without DATA frames */
+                         * queue, without DATA frames and what was cancelled */
     uint64_t tx_sent;   /* Bytes of `tx_queued` that the kernel has accepted */
     tcp_list_t tx_node; /* Node in the interface's tx_work */
     tcp_list_t pend_node; /* Node in the interface's pend_work */
@@ -273,12 +276,12 @@ struct tcp_conn {
                            * The peer's PUT_ACK frames count from there */
     uint64_t puts_taken;  /* The peer's PUT frames received on this socket */
     uint64_t puts_told;   /* Value of puts_taken in the last PUT_ACK that was
-                           * sent to the peer */
+                           * queued */
     tcp_op_t *flush_head, **flush_tail; /* Outstanding flushes, oldest first */
 
     /* Identity and lifetime */
     uint64_t peer_id;    /* Id of the peer's interface */
-    uint32_t peer_epoch; /* Epoch of the peer's latest HELLO; 0: none */
+    uint32_t peer_epoch; /* Epoch of the peer's latest HELLO or ACK; 0: none */
     tcp_conn_t *hash_next;
     tcp_list_t node;        /* Node in the interface's conns */
     tcp_list_t broken_node; /* Node in the interface's broken */
@@ -290,8 +293,9 @@ struct tcp_conn {
                              * connection */
     double connect_by;      /* Host time at which attempts to connect end with
                              * an error; 0: the first has not started */
-    double silent_since;    /* Host time since which the peer's host has
-                             * acknowledged nothing; 0: it acknowledges */
+    double silent_since;    /* Host time of the first check that found that the
+                             * peer's host acknowledges nothing; 0: it
+                             * acknowledges */
     unsigned retries;       /* Repeated attempts at the address `peer` */
     ucs_status_t status;    /* Why the connection failed */
     tcp_sockaddr_t peer; /* Family AF_UNSPEC: the connection was accepted, and
@@ -332,15 +336,16 @@ void tcp_conn_rename(tcp_conn_t *conn, uint64_t peer_id);
  * endpoints. */
 void tcp_conn_connect(tcp_conn_t *conn);
 void tcp_conn_event(tcp_conn_t *conn, uint32_t events);
-/* Sends HELLO, because connect() has succeeded. */
+/* Sends HELLO if connect() has succeeded. Sends nothing while it is in
+ * progress. */
 void tcp_conn_greet(tcp_conn_t *conn);
 /* Handles the peer's answer to HELLO. */
 void tcp_conn_greeted(tcp_conn_t *conn, const tcp_wire_hello_t *hello);
 /* Uses the socket of `unknown`, whose HELLO has arrived, for this connection,
  * and answers the HELLO with ACK. */
 void tcp_conn_adopt(tcp_conn_t *conn, tcp_unknown_t *unknown);
-/* Called when the stream has ended, or reading failed with `error` (an errno,
- * not 0). */
+/* Called when the stream has ended (`error` is 0), or reading has failed
+ * (`error` is an errno). */
 void tcp_conn_lost(tcp_conn_t *conn, int error);
 /* Marks the connection as failed. Calls no callback, so it may be called from
  * anywhere: the next progress calls tcp_conn_takedown(). */
@@ -361,14 +366,15 @@ void tcp_conn_attempt_failed(tcp_conn_t *conn, int error, int try_again);
 /* Called when the peer has answered our CLOSE with YES, or the stream has ended
  * after our CLOSE. */
 void tcp_conn_closed(tcp_conn_t *conn);
-/* Frees a connection that tcp_conn_break() has marked, calls the completions of
- * its operations and notifies its endpoints. */
+/* Takes down a connection that tcp_conn_break() has marked: frees it, then
+ * calls the completions of its operations, then notifies the endpoints that
+ * used it. */
 void tcp_conn_takedown(tcp_conn_t *conn);
-/* Handles connections whose deadline has expired; returns the next deadline
- * (host time), or 0. */
+/* Handles connections whose deadline has expired. Returns the next deadline
+ * (host time); 0: there is none. */
 double tcp_conn_expire(tcp_iface_t *iface, double now);
-/* Breaks connections whose peer's host has acknowledged nothing for too long;
- * returns the host time of the next check, or 0. */
+/* Fails connections whose peer's host has acknowledged nothing for too long.
+ * Returns the host time of the next check; 0: none is needed. */
 double tcp_conn_sweep(tcp_iface_t *iface, double now);
 /* Splits the connection, because the peer's HELLO means that it has agreed to
  * our CLOSE. A separate connection reads the rest of the old stream, and this

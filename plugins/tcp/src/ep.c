@@ -244,7 +244,7 @@ static ucs_status_t tcp_ep_invalidate(uct_ep_h uct_ep, unsigned flags)
 }
 
 /* If there is a connection, the kernel monitors it (keepalive). Otherwise this
- * opens one, and fails the endpoint later if the peer cannot be reached. */
+ * opens one; if the peer cannot be reached, progress fails the endpoint. */
 static ucs_status_t tcp_ep_check(uct_ep_h uct_ep, unsigned flags,
                                  uct_completion_t *comp)
 {

@@ -12,8 +12,8 @@
 static const double SHORT_CPU = 0.2e-6; /* Time to append a frame to others in
                                          * the buffer */
 static const double ZCOPY_CPU = 1.0e-6; /* Time of a separate system call */
-/* System calls of a put and of its acknowledgement, at both sides. A buffered
- * put shares them with other frames */
+/* Time of the system calls of a put and of its acknowledgement, at both sides.
+ * A buffered put shares them with other frames */
 static const double PUT_CPU   = 4.5e-6;
 /* Extra time of a large get compared with a put: the peer's processor reads
  * the request, and sends the answer in several frames from its memory */

@@ -156,8 +156,8 @@ static int cancel_gets(tcp_conn_t *conn, tcp_ep_t *ep, ucs_status_t status)
             tcp_conn_break(conn, UCS_ERR_NO_MEMORY);
             return 1;
         }
-        /* Call the completion now by another operation. `op` stays in the list
-         * until its data has arrived, which is discarded */
+        /* Let another operation call the completion in the next progress. `op`
+         * stays in the list until its data has arrived, which is discarded */
         done->ep       = NULL;
         done->comp     = op->comp;
         done->mem      = done;

@@ -4,8 +4,9 @@
  * connections, the buffers that they share, and the epoll descriptor, which is
  * also the event descriptor.
  *
- * Only one thread at a time may use an interface. All callbacks to the user run
- * from tcp_iface_progress().
+ * Only one thread at a time may use an interface. Received messages,
+ * completions, pending requests and failures are passed to the user from
+ * tcp_iface_progress(); closing calls the remaining completions.
  */
 #ifndef TCP_IFACE_H
 #define TCP_IFACE_H
@@ -180,8 +181,8 @@ typedef struct tcp_unknown {
     tcp_iface_t *iface;
     int fd;                /* -1: closed */
     double deadline;       /* Host time at which the HELLO must be complete */
-    tcp_conn_t *parked_by; /* The connection whose member `parked` is this
-                            * one; NULL: not parked */
+    tcp_conn_t *parked_by; /* The connection whose member `parked` points to
+                            * this structure; NULL: not parked */
     size_t got;            /* Received bytes of the HELLO */
     uint8_t hello[32];
 } tcp_unknown_t;
@@ -194,8 +195,8 @@ unsigned tcp_unknown_event(tcp_unknown_t *unknown);
 int tcp_unknown_evict(tcp_iface_t *iface, unsigned limit);
 /* Closes the socket; the memory is freed at the end of tcp_iface_progress(). */
 void tcp_unknown_drop(tcp_unknown_t *unknown);
-/* Closes unknown connections whose deadline has expired; returns the next
- * deadline (host time), or 0. */
+/* Closes unknown connections whose deadline has expired. Returns the next
+ * deadline (host time); 0: there is none. */
 double tcp_unknown_expire(tcp_iface_t *iface, double now);
 
 /* Refines the costs of operations: estimate.c */

@@ -5,8 +5,8 @@
  *
  * Any thread may add and remove keys; interfaces look up without a lock. An
  * entry is held while its memory is accessed, and removal waits for all holds,
- * so that no memory is accessed after mem_dereg returned. A hold lasts for one
- * system call.
+ * so that no memory is accessed after mem_dereg returned. A hold lasts for at
+ * most one system call or copy.
  */
 #ifndef TCP_KEYS_H
 #define TCP_KEYS_H
@@ -53,8 +53,9 @@ ucs_status_t tcp_keys_add(tcp_keys_t *keys, void *address, size_t length,
 /* Removes a key. Returns when no thread accesses the memory any more. */
 void tcp_keys_remove(tcp_keys_t *keys, tcp_key_t *key);
 
-/* Returns the entry if the key is in the table, grants all of `access`, and
- * covers [address, +length); otherwise NULL. The values come from a peer. */
+/* Holds and returns the entry, until tcp_keys_release(), if the key is in the
+ * table, grants all of `access`, and covers [address, +length). Otherwise
+ * returns NULL. The values come from a peer. */
 tcp_key_t *tcp_keys_hold(tcp_keys_t *keys, uint64_t key, uint64_t address,
                          uint64_t length, unsigned access);
 

@@ -15,7 +15,7 @@ static inline void tcp_list_init(tcp_list_t *node)
     node->prev = node->next = node;
 }
 
-/* For a head: is the list empty? For a node: is it in no list? */
+/* Returns whether a list (by its head) is empty, or a node is in no list. */
 static inline int tcp_list_is_empty(const tcp_list_t *node)
 {
     return node->next == node;

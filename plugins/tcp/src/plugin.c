@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The entry point: returns the descriptor. Opens nothing.
+ * The entry point: returns the description of the plugin (ucx_plugin_t). Opens
+ * no device.
  */
 #include "plugin.h"
 #include "config.h"

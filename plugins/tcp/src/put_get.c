@@ -293,7 +293,7 @@ void tcp_get_finish(tcp_conn_t *conn)
         ucx_mpool_put(conn->iface->txbuf_pool, get->bounce);
     }
     if (get->cancelled) {
-        /* The completion was called already */
+        /* Another operation calls the completion: cancel_gets() in flush.c */
         tcp_op_free(conn->iface, get);
     } else {
         tcp_op_done(conn->iface, &get->op, UCS_OK);

@@ -214,8 +214,8 @@ unsigned tcp_route_default(tcp_routes_t *routes, int family)
     tcp_sockaddr_t far;
     tcp_route_t route;
 
-    /* Addresses reserved for documentation: no host has a route for them, so
-     * the answer is the default route. */
+    /* Addresses reserved for documentation: hosts have no other route for them,
+     * so the answer is the default route. */
     memset(&far, 0, sizeof(far));
     far.sa.sa_family = (sa_family_t)family;
     if (family == AF_INET) {

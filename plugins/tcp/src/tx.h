@@ -3,10 +3,11 @@
  * The hot path of sending: reserves space in the send queue, and decides when
  * the queue is sent.
  *
- * The first small message on a connection since its interface's last progress
+ * The first short message on a connection since its interface's last progress
  * is sent at once. Later ones are collected in a buffer, which is sent by the
- * next progress, by a flush, or when it is full. Small puts are always
- * collected: a flush follows them, and one system call for both is faster.
+ * next progress, by a flush, by a buffered or zero-copy message, or when it is
+ * full. Small puts are always collected: a flush follows them, and one system
+ * call for both is faster.
  */
 #ifndef TCP_TX_H
 #define TCP_TX_H
@@ -51,9 +52,9 @@ static inline void tcp_tx_commit(tcp_conn_t *conn, size_t size)
     conn->tx_queued += size;
 }
 
-/* Called after tcp_tx_commit(). Sends at once if it is the first call since the
- * last progress, or if the buffer is full. Returns UCS_OK if the data was sent,
- * UCS_INPROGRESS if it is queued. */
+/* Called after tcp_tx_commit(). Sends at once if this is the first call since
+ * the last progress, or if the buffer is full. Returns UCS_OK if the data was
+ * sent, UCS_INPROGRESS if it is queued. */
 static inline ucs_status_t tcp_tx_kick(tcp_conn_t *conn)
 {
     tcp_iface_t *iface = conn->iface;
@@ -72,9 +73,8 @@ static inline ucs_status_t tcp_tx_kick(tcp_conn_t *conn)
     return UCS_INPROGRESS;
 }
 
-/* Called after tcp_tx_commit() of a put, for which no caller waits: the data is
- * collected even if it is the first since the last progress, unless the buffer
- * is full. */
+/* Called after tcp_tx_commit() of a put. The next progress or flush sends the
+ * data, unless the buffer is full: then tcp_tx_kick() sends it. */
 static inline ucs_status_t tcp_tx_gather(tcp_conn_t *conn)
 {
     if (conn->tx_cur->tail >= conn->iface->config.tx_seg_size) {

@@ -29,8 +29,8 @@ struct tcp_ways {
 };
 
 /* Reserves space in this interface's address for the addresses of other
- * interfaces: sets num_others. The length of an address must not change after
- * the interface was opened, so this is called by then. */
+ * interfaces: sets num_others. Called when the interface is opened, because the
+ * length of its address must not change later. */
 void tcp_ways_reserve(tcp_iface_t *iface);
 /* Returns the size in bytes of the part that tcp_ways_pack() writes. */
 size_t tcp_ways_length(const tcp_iface_t *iface);

@@ -26,10 +26,11 @@
  *  knd    HELLO from the side that connected, ACK or NACK as the answer
  *  pth    which of several connections between the same two interfaces
  *  rsn    reason of a NACK
- *  epoch  in HELLO: number of HELLOs that the sending interface has sent so
- *         far, including this one. If a connection with the sender exists, and
- *         the epoch is not later than that of the sender's previous HELLO, the
- *         HELLO is a late message of an abandoned attempt.
+ *  epoch  in HELLO and ACK: number of HELLOs that the sending interface has
+ *         sent so far, including this one. If a connection with the sender of
+ *         a HELLO exists, and the epoch is not later than that of the sender's
+ *         previous HELLO or ACK, the HELLO is a late message of an abandoned
+ *         attempt.
  */
 #define TCP_WIRE_MAGIC 0x54584355u /* "UCXT" */
 #define TCP_WIRE_MAJOR 1

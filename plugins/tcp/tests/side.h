@@ -107,7 +107,8 @@ void side_read(int fd, void *data, size_t length);
  * reads. */
 void side_read_later(side_t *side, int fd, void *data, size_t length);
 /* Exchanges addresses with the other side, which calls this too, and returns an
- * endpoint to it. Its address is stored in *peer unless `peer` is NULL. */
+ * endpoint to it. The other side's address is stored in *peer unless `peer` is
+ * NULL. */
 uct_ep_h side_meet(side_t *side, int fd, side_addr_t *peer);
 /* Progresses until the other side has called this too. */
 void side_barrier(side_t *side, int fd);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Active messages between two processes: every kind, sizes around every limit,
- * order, and the number of system calls.
+ * order, the flag UCT_SEND_FLAG_PEER_CHECK, the number of system calls, and
+ * setting a tracer.
  */
 #include "pattern.h"
 #include "side.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The connection manager: clients connect to a server by socket address, with
- * private data, are accepted or rejected, and disconnect.
+ * private data, are accepted or rejected, flush and disconnect. Either side may
+ * die, and clients may send invalid data.
  */
 #include "pattern.h"
 #include "raw.h"
@@ -625,8 +626,8 @@ static void server_is_left(void *arg, int fd)
     }
 }
 
-/* Connects, and waits until the server has been notified. The server calls no
- * progress from the barrier on until the client goes on. */
+/* Connects, and waits until the server has been notified. In the last round of
+ * server_is_left() the server makes no progress from then on. */
 static void be_connected(uint16_t port, int fd)
 {
     end.told = end.left = 0;

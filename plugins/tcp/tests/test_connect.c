@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Connections: opened on demand, by either side or both, shared by all
- * endpoints to a peer, and closed when unused.
+ * Connections: opened on demand, by either side or both, also to the own
+ * interface; shared by all endpoints to a peer; closed when unused, without a
+ * leak or lost messages; congestion control over the loopback.
  */
 #include "raw.h"
 #include "side.h"

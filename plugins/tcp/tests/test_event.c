@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Sleeping instead of polling: no event between arming and sleeping is lost,
- * every event wakes, and an idle worker sleeps.
+ * every event wakes, arming sends buffered data (and returns UCS_ERR_BUSY if
+ * that fails), and an idle worker sleeps. An idle interface that is polled
+ * makes few system calls.
  */
 #include "raw.h"
 #include "side.h"

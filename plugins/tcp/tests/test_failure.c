@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Peers that are killed, stop, send invalid data, or never existed: errors are
- * reported in bounded time, other peers are not affected, and nothing is
- * leaked.
+ * Peers that are killed, stop, send invalid data, or never existed, and
+ * shortage of descriptors: errors are reported in bounded time, other peers are
+ * not affected, and nothing is leaked. Also: a busy peer does not fail; the
+ * keepalive interval; closing an interface whose peer does not read.
  */
 #include "pattern.h"
 #include "raw.h"
@@ -569,7 +570,7 @@ static void keeps_alive(void *arg, int fd)
 PAIR_TEST(failure_of_an_idle_peer_is_looked_for_as_often_as_told, keeps_alive,
           keeps_alive)
 
-/* --- Invalidated --------------------------------------------------------- */
+/* --- Closing ------------------------------------------------------------- */
 
 /* Closing an interface does not wait for a peer that does not read. The peer is
  * killed only after the interface is closed, so that the test would time out if

@@ -17,8 +17,8 @@
 static volatile unsigned received;
 static pthread_t progress_thread;
 
-/* Checks a message: the header is its number, and each byte of data is the low
- * byte of the number. */
+/* Checks a message: the header is its number, and the first and last byte of
+ * data are the low byte of the number. */
 static ucs_status_t on_am(void *arg, void *data, size_t length, unsigned flags)
 {
     const uint8_t *bytes = data;
@@ -165,7 +165,7 @@ static void receives_later(void *arg, int fd)
     for (i = 0; i < ROUNDS; ++i) {
         side_wait(&side, &received, ++next, "the first message");
         side_write(fd, &next, sizeof(next));
-        side_read(fd, &next, sizeof(next)); /* No progress while it waits */
+        side_read(fd, &next, sizeof(next)); /* Blocks without progress */
         side_wait(&side, &received, next, "messages");
     }
     side_barrier(&side, fd);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Behaviour without send resources: pending requests, their order, purging, and
- * cancelling operations in flight.
+ * Behaviour without send resources: pending requests, their order, purging,
+ * flushes by them, and cancelling operations in flight.
  */
 #include "pattern.h"
 #include "raw.h"

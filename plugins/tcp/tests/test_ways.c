@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Peers that are not reachable at their first address, but at another of their
- * listeners; and peers that are reachable but busy.
+ * listeners or at none; truncated addresses; and peers that are reachable but
+ * busy.
  */
 #include "raw.h"
 #include "side.h"
@@ -205,7 +206,7 @@ static void does_nothing(void *arg, int fd)
 {
 }
 
-/* Waits for the failure of this endpoint, reported once. */
+/* Waits until the failure of `ep` is reported. Nothing else may be reported. */
 static void wait_for_failure(side_t *side, uct_ep_h ep)
 {
     double end = side_now() + SIDE_TIMEOUT;
