@@ -5,8 +5,8 @@
 
 #include <jansson.h>
 
-/** Converts text to a JSON string. Bytes that are not valid UTF-8 are replaced.
- *  Returns NULL if memory is exhausted. */
+/** Converts text to a JSON string. If the text is not valid UTF-8, each byte
+ *  above 0x7f is replaced by '?'. Returns NULL if memory is exhausted. */
 json_t *json_text(const char *text);
 
 #endif

@@ -7,9 +7,10 @@
 enum { TOOL_TCP_ERROR_MAX = 96 };
 
 /*
- * All functions return a descriptor that is closed on exec. On failure they
- * return -1 and write the reason to `error`; errno is then that of the failed
- * system call, or 0 if `host` has no address.
+ * tool_tcp_listen(), tool_tcp_accept() and tool_tcp_connect() return a
+ * descriptor that is closed on exec. On failure they return -1 and write the
+ * reason to `error`; errno is then that of the failed system call, or 0 if
+ * `host` or `port` cannot be resolved.
  */
 
 /** Listens on a numeric address (NULL: any) and a numeric port ("0": a free
@@ -28,7 +29,7 @@ int tool_tcp_accept(int listener, char error[TOOL_TCP_ERROR_MAX]);
 int tool_tcp_connect(const char *host, const char *port, int family,
                      char error[TOOL_TCP_ERROR_MAX]);
 
-/** Returns the local port. */
+/** Returns the local port of a socket. */
 unsigned tool_tcp_port(int fd);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Uses the headers for classes, locks and pools, as programs that include only
- * these headers do, and checks the results. run_uses.py compiles this file as C
- * and as C++, and runs it.
+ * Uses the headers for classes, atomics, spin locks, pools and the system's id,
+ * as programs that include only these headers do, and checks the results.
+ * run_uses.py compiles this file as C and as C++, and runs it.
  */
 #include "expect.h"
 
@@ -229,8 +229,8 @@ static void *lock_thread(void *arg)
     return NULL;
 }
 
-/* Runs in another thread than the locks' owner. Returns non-NULL if it cannot
- * acquire either lock. */
+/* Runs in another thread than the locks' owner. Returns non-NULL if it can
+ * acquire neither of the two locks. */
 static void *try_thread(void *arg)
 {
     locked_t *locked = (locked_t *)arg;

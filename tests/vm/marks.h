@@ -2,7 +2,7 @@
 /* Marks in the code of a program, which counter.c detects when the program
  * executes them. The instruction of a mark has no effect: it is a nop of eight
  * bytes whose displacement is the value of the mark. A region is the code that
- * runs between two marks. */
+ * runs between MARK_BEGIN and the next MARK_KEEP or MARK_DROP. */
 #ifndef TEST_VM_MARKS_H
 #define TEST_VM_MARKS_H
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Two workers of one process exchange tagged messages of 8 bytes. The marks of
- * marks.h, which counter.c detects, enclose the calls that post messages and
- * the calls of ucp_worker_progress(). Calls of ucp_worker_progress() that
- * return 0 are dropped regions, because their number depends on the device's
- * speed.
+ * marks.h, which counter.c detects, enclose the calls that post sends and
+ * receives, make progress and free requests. Calls of ucp_worker_progress()
+ * that return 0 are dropped regions, because their number depends on the
+ * device's speed.
  *
- * message_cost COUNT WINDOW: sends COUNT messages in each direction, in streams
- * of WINDOW messages (1: one message at a time). Uses only the API of UCX 1.13.
+ * message_cost COUNT WINDOW: after a warm-up, sends about COUNT messages in
+ * each direction, in streams of WINDOW messages (1: one message at a time).
+ * Uses only the API of UCX 1.13.
  */
 #include "marks.h"
 

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A listener of the connection manager rdmacm rejects clients without or with
- * foreign private data, without a request, with malformed requests, or with a
- * request that is too long. The listener releases all resources of these
- * clients, and afterwards serves a client of UCX.
+ * A listener of the connection manager rdmacm rejects clients that connect
+ * without private data, or with other private data than that of UCX. It ends
+ * the connections of clients that send no request, or a message that is no
+ * valid request: malformed, too long or random. Other clients leave at once.
+ * The listener releases all resources of these clients, and afterwards serves a
+ * client of UCX.
  *
- * strangers HOST: an address of an RDMA device. The stranger uses librdmacm
- * without UCX; plugins/ib/README.md describes the protocol that it imitates.
+ * strangers HOST: an address of an RDMA device. The stranger is the process
+ * that connects as these clients, by librdmacm without UCX. The protocol that
+ * it imitates is described in plugins/ib/README.md.
  */
 #include "common/data.h"
 #include "common/server.h"

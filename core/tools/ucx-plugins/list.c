@@ -77,9 +77,9 @@ static void add_plugin(term_table_t *table, uct_plugin_t *plugin)
     free(memory);
 }
 
-/* Prints the reasons, one paragraph each. Without -a, omits plugins that an
- * earlier plugin of the same name replaces (shadowed plugins), because their
- * lines in the table are sufficient. */
+/* Prints the reasons of rejections, one paragraph each. Without -a, omits
+ * plugins that an earlier plugin of the same name replaces (shadowed plugins),
+ * because their lines in the table are sufficient. */
 static void print_reasons(tool_t *tool)
 {
     const uct_rejection_info_t *code;
@@ -132,7 +132,8 @@ static void print_overrides(tool_t *tool)
     }
 }
 
-/* Returns TOOL_BAD if a plugin is present and does not work. */
+/* Counts all plugins, and the usable ones. Returns TOOL_BAD if a plugin is
+ * rejected because of a fault. */
 static int verdict(tool_t *tool, unsigned *usable_p, unsigned *count_p)
 {
     uct_plugin_t *plugin;

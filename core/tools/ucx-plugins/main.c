@@ -19,7 +19,8 @@
 typedef enum registry_use {
     REGISTRY_NONE,
     REGISTRY_OWN,    /* searched for this command, without log messages */
-    REGISTRY_SHARED, /* those of the UCT library, which the command opens */
+    REGISTRY_SHARED, /* those that the UCT library has found: the command opens
+                      * them by the UCT API */
 } registry_use_t;
 
 static const struct command {
@@ -165,7 +166,7 @@ static int read_options(int argc, char **argv, tool_t *tool)
 }
 
 /* Loads every usable plugin, so that the output includes errors of loading.
- * Opens nothing. */
+ * Opens no memory domain. */
 static void load_all(uct_plugin_registry_t *registry)
 {
     uct_plugin_t *plugin = NULL;
@@ -188,7 +189,8 @@ static int run(const struct command *command, tool_t *tool, int argc,
         status = uct_plugin_registry_create(NULL, UCT_PLUGIN_SCAN_QUIET,
                                             &tool->registry);
     } else if (command->registry == REGISTRY_SHARED) {
-        /* Log errors only: warnings would repeat what the output contains. */
+        /* Unless the user has set a level, log only errors: warnings would
+         * repeat what the output contains. */
         if (getenv("UCX_LOG_LEVEL") == NULL) {
             ucs_log_level_set(UCS_LOG_LEVEL_ERROR);
         }

@@ -202,8 +202,8 @@ void tool_probe_reason(tool_t *tool, uct_plugin_t *plugin, char *reason,
     }
 }
 
-/* Prints why the plugin offers nothing, if so. The reason of a rejection comes
- * first, because it is more specific than a status. */
+/* Prints the failure of the plugin, or why it offers nothing, if so. The reason
+ * of a rejection takes precedence: it is more specific than a status. */
 static void print_verdict(probe_t *probe)
 {
     const char *name = uct_plugin_info(probe->plugin)->name;
@@ -244,8 +244,8 @@ static json_t *verdict_json(probe_t *probe)
     return object;
 }
 
-/* Probes one plugin and adds its result. Returns TOOL_BAD if the plugin
- * failed. */
+/* Probes one plugin and adds its result. Returns TOOL_BAD if the plugin is
+ * rejected or failed. */
 static int run_one(probe_t *probe, uct_component_h *components,
                    unsigned num_components, json_t *results)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Parses a transport list: "all", "a,b" or "^a,b". A word may end with ":aux",
- * and may begin with '\', which selects the transport of that name, not an
- * alias.
+ * Parses a transport list: "all", "a,b" or "^a,b". A word may end with a colon
+ * and a purpose (":aux"), which are ignored here. It may begin with '\', which
+ * selects the transport of that name, not an alias.
  */
 #include "select.h"
 

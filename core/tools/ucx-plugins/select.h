@@ -10,10 +10,10 @@
 
 /*
  * Returns how a value of UCX_TLS affects the plugin: UCT_REJECT_NONE if it
- * allows a transport of the plugin; UCT_REJECT_EXCLUDED if it allows none;
- * UCT_REJECT_NOT_DEFAULT if it does not name a plugin that is used only by
- * name. If `list` is NULL, the variable is not set, which has the same effect
- * as "all".
+ * allows a transport of the plugin, or if a default plugin has no transports.
+ * Otherwise UCT_REJECT_EXCLUDED or, for a plugin that is used only if it is
+ * named, UCT_REJECT_NOT_DEFAULT. If `list` is NULL, the variable is not set,
+ * which has the same effect as "all".
  */
 uct_rejection_code_t select_judge(const uct_manifest_t *manifest,
                                   const char *list);

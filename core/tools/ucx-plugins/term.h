@@ -16,8 +16,9 @@ typedef enum term_style {
     TERM_BAD,
 } term_style_t;
 
-/* Enables colours. `when` is "auto", "always" or "never"; returns 0 for any
- * other word. "auto": on a terminal, unless NO_COLOR is set or TERM is dumb. */
+/* Enables or disables colours. `when` is "auto", "always" or "never"; returns 0
+ * for any other word. "auto" enables them on a terminal, unless NO_COLOR is set
+ * or TERM is dumb. */
 int term_init(const char *when);
 
 /* Return the sequences that switch a style on and off, or "" if colours are

@@ -21,7 +21,7 @@ typedef struct validation {
                              * UCT_REJECT_NONE: none */
 } validation_t;
 
-/* Checks that the file of a plugin has the plugin's name. */
+/* Checks that the manifest of a plugin is in a file with the plugin's name. */
 static void check_name(const char *real, validation_t *result)
 {
     const char *base = strrchr(real, '/') + 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucx-plugins why: the state of a plugin, its reason, and what to do.
+ * ucx-plugins why: the state of a plugin, the reason for it, and what to do.
  */
 #include <stdlib.h>
 #include <string.h>

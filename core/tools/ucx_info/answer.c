@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * JSON helpers: create members for any value, and read them for printing.
+ * JSON helpers: create numbers (null for "unlimited"), and read members for
+ * printing.
  */
 #include "info.h"
 

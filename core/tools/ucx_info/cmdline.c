@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The command line of ucx_info: modes select what is printed, settings how it
- * is printed. Both are rows of tables, from which help and parser are
- * generated.
+ * The command line of ucx_info: modes select what is printed, settings change
+ * what the modes do. Modes and settings are rows of two tables, from which help
+ * and parser are generated.
  */
 #include "settings.h"
 
@@ -13,8 +13,8 @@
 #include "session.h"
 #include "ucs/config/config.h"
 
-/* Values that getopt returns for options without a letter: one of these plus
- * the index of the row. */
+/* MAX_OPTIONS limits the number of rows in both tables. getopt returns for a
+ * long option FIRST_MODE or FIRST_SETTING plus the index of its row. */
 enum { MAX_OPTIONS = 64, FIRST_MODE = 256, FIRST_SETTING = 512 };
 
 void info_complain(const char *format, ...)
@@ -106,7 +106,7 @@ static void print_help(void)
 
 /* --------------------------------------------------------------- parser -- */
 
-/* Both tables in the form that getopt requires. */
+/* The tables of modes and settings in the form that getopt requires. */
 typedef struct parser {
     char letters[2 * MAX_OPTIONS + 2];
     struct option options[MAX_OPTIONS + 1];
@@ -218,7 +218,8 @@ static int is_asked(const info_t *info, const char *mode)
     return 0;
 }
 
-/* Checks modes for missing settings. */
+/* Checks that a mode is selected, and that the modes have the settings and
+ * arguments that they require. */
 static int check_modes(const info_t *info)
 {
     const char *memory = info_argument(info, "memory");

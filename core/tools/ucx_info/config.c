@@ -91,7 +91,7 @@ static int load_all(void)
     return code;
 }
 
-/* Loads all transports with this name. */
+/* Loads all plugins that have a transport with this name. */
 static int load_transport(const char *name)
 {
     uct_component_h component = NULL;

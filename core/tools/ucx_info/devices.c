@@ -303,7 +303,8 @@ static json_t *ask_component(devices_t *devices, uct_component_h component)
 }
 
 /* Reports that -t selects nothing: the plugin that offers the transport and why
- * it is rejected, or the most similar word. */
+ * it is rejected, or the most similar word, or that -D excludes the
+ * transport. */
 static void complain_of_transport(const char *name)
 {
     uct_plugin_registry_t *registry;

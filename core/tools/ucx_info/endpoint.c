@@ -228,7 +228,7 @@ static int ask_peer(info_t *info, ucp_worker_h worker, json_t **answer_p)
     return code;
 }
 
-/* Queries an endpoint to this process by one of its socket addresses. */
+/* Queries an endpoint that connects to this process by socket address (-A). */
 static int ask_client(info_t *info, ucp_worker_h worker, json_t **answer_p)
 {
     info_client_t client;

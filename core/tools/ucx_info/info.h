@@ -85,8 +85,9 @@ typedef struct info_mode {
     const char *help;
     int needs_features; /* the mode requires -u */
 
-    /* Queries the library. Returns the exit code, and the answer in *answer_p;
-     * after a failure, the answer contains what could be determined. */
+    /* Queries the library. Returns the exit code, and the answer in *answer_p.
+     * After a failure, the answer contains what could be determined, or
+     * *answer_p is not set. */
     int (*ask)(info_t *info, json_t **answer_p);
     /* Prints the answer as lines. NULL if ask() prints them itself, unless the
      * output is JSON. */

@@ -91,7 +91,9 @@ static ucs_stats_view_t *take_view(const live_t *live, const copy_t *copy)
     return view;
 }
 
-/* Prints once. Returns zero if some counters could not be printed. */
+/* Prints the counters of all copies once. If the counters of a copy cannot be
+ * read, returns zero without printing the remaining copies. Also returns zero
+ * if the output cannot be written. */
 static int show(live_t *live)
 {
     ucs_stats_print_params_t params = {
@@ -119,7 +121,8 @@ static int show(live_t *live)
     return fflush(stdout) == 0;
 }
 
-/* Waits until the next output. Returns zero if the process has exited. */
+/* Waits for the interval (-i). Returns zero as soon as the process has exited,
+ * or a signal interrupts the wait. */
 static int wait_for_round(const live_t *live)
 {
     struct pollfd set = {.fd = live->pid_fd, .events = POLLIN};

@@ -30,7 +30,7 @@
 #include "ucs/sys/sys.h"
 #include "ucs/time/time.h"
 
-/* Timeout if the peer sends nothing. */
+/* Timeout of each wait, for data from the peer or for a request. */
 #define PATIENCE_SECONDS 30.0
 
 enum { ADDRESS_MAX = 1 << 20 };

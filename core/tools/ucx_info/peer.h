@@ -21,7 +21,9 @@ typedef struct info_peer {
  * or the exit code after a message. */
 int info_peer_open(const info_t *info, ucp_worker_h worker, info_peer_t *peer);
 
-/* Creates the endpoint. Returns when both sides can use their endpoints. */
+/* Creates the endpoint. Returns INFO_OK when both sides can use their
+ * endpoints, or the exit code after a message. If *ep_p is not NULL after a
+ * failure, it must be closed, too. */
 int info_peer_meet(const info_t *info, info_peer_t *peer, ucp_ep_h *ep_p);
 
 /* Waits until the peer has printed its endpoint, too. */

@@ -47,8 +47,8 @@ static int is_let_through(const uct_component_decl_t *decl,
     return is_named(tl, list);
 }
 
-/* Returns whether -D and -P select the transport. For -P inter, it must reach
- * other hosts. */
+/* Returns whether -D and -P select the transport. For -P inter, the
+ * transport must reach other hosts. */
 static int is_wanted(const info_t *info, const uct_tl_decl_t *tl)
 {
     if ((info->device_types != 0) &&
@@ -131,8 +131,8 @@ ucs_status_t info_select_transports(const info_t *info, char **list_p)
     return status;
 }
 
-/* Lists the interfaces that send no packets to other hosts, as an exclusion
- * list. Counts the others. */
+/* Writes an exclusion list of the interfaces that send no packets to other
+ * hosts, and returns their number. Counts the other interfaces. */
 static unsigned list_loopbacks(ucs_string_buffer_t *list, unsigned *others_p)
 {
     struct ifaddrs *addresses, *address;
@@ -169,7 +169,7 @@ ucs_status_t info_select_devices(const info_t *info, char **list_p)
     unsigned others;
 
     *list_p = NULL;
-    /* the user has selected devices by UCX_NET_DEVICES */
+    /* do not replace a selection of the user in UCX_NET_DEVICES */
     if ((info->place != INFO_PLACE_INTER) ||
         (ucs_config_lookup(&source, "NET_DEVICES") != NULL)) {
         return UCS_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The settings of ucx_info: rows for the output options, and the parsers of
- * those that are not plain strings or flags.
+ * The settings of ucx_info: the table of all settings, and the parsers of those
+ * that are not plain strings or flags.
  */
 #include "settings.h"
 

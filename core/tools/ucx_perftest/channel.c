@@ -96,8 +96,9 @@ bool channel_send(struct channel *channel, enum channel_type type,
            ((length == 0) || send_all(channel, data, length));
 }
 
-/* Receives `length` bytes. Fails after `timeout` ms without data, unless the
- * timeout is negative. */
+/* Receives `length` bytes. While no data arrives, calls idle(arg) repeatedly,
+ * without a timeout. If `idle` is NULL, sleeps instead, and fails after
+ * `timeout` ms, unless that is negative. */
 static bool recv_all(struct channel *channel, char *data, size_t length,
                      void (*idle)(void *arg), void *arg, int timeout)
 {
@@ -187,8 +188,8 @@ static bool recv_frame(struct channel *channel, struct channel_frame *frame,
         return fail(channel, "no memory for a frame", NULL);
     }
     frame->data[size] = '\0';
-    /* the wait for the payload has a timeout; the wait for the next frame has
-     * none */
+    /* the payload follows the header at once: wait for it with a timeout (if
+     * `idle` is NULL), even if the wait for the header had none */
     if (!recv_all(channel, frame->data, size, idle, arg, CHANNEL_HELLO_MS)) {
         free(frame->data);
         frame->data = NULL;

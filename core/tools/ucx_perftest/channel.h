@@ -28,8 +28,8 @@ enum channel_type {
     CHANNEL_HELLO = 1, /* both ways, first; the payload is the program's name */
     CHANNEL_TEST,      /* client: parameters, as text */
     CHANNEL_INFO,      /* addresses and keys of one side */
-    CHANNEL_SYNC,      /* both ways: ready. The client sends the number of
-                        * operations and the kind of a pass with it */
+    CHANNEL_SYNC,      /* both ways: ready. To begin a pass (session.c), the
+                        * client sends its number of operations and its kind */
     CHANNEL_RESULT,    /* from the server: the number of wrong messages, as
                         * text */
     CHANNEL_REFUSE,    /* this test is not possible; contains the reason */

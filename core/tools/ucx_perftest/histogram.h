@@ -18,7 +18,7 @@ enum {
 
 /* Durations are in ticks of clock.h. */
 struct histogram {
-    uint64_t total;
+    uint64_t total; /* number of durations */
     uint64_t min;
     uint64_t max;
     uint64_t counts[HISTOGRAM_BUCKETS];

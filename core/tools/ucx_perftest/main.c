@@ -100,8 +100,8 @@ static enum session_end run_tests(struct channel *channel,
     return report_close(&options->output) ? end : SESSION_BROKEN;
 }
 
-/* Exits at once after an aborted test: it leaves workers and requests that only
- * a live peer could complete. */
+/* Exits at once after an aborted test: the test leaves workers and requests
+ * that only a live peer could complete. */
 static void leave_if_broken(enum session_end end)
 {
     if (end == SESSION_BROKEN) {
@@ -160,8 +160,8 @@ static enum session_end serve_one(struct channel *channel)
     return end;
 }
 
-/* Forks a process for each client, so that an aborted test cannot affect the
- * next client. */
+/* Serves one client in a child process, so that an aborted test cannot affect
+ * the next client. Waits for the child. */
 static int serve_forever(struct channel *channel)
 {
     pid_t child;

@@ -43,7 +43,8 @@ void pattern_fill(void *memory, size_t length, uint64_t number, size_t offset)
     }
 }
 
-/* Compares whole words first, then bytes from the first difference. */
+/* Compares bytes up to the first aligned offset, then words, then bytes from
+ * the first wrong word on. */
 size_t pattern_check(const void *memory, size_t length, uint64_t number,
                      size_t offset)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Contents that a receiver can verify: every byte depends on the number of the
- * message and its offset, so that data of another message or offset, or old
- * data, is detected. */
+ * message and on the byte's offset in the message, so that data of another
+ * message or offset, or old data, is detected. */
 #ifndef PERFTEST_PATTERN_H
 #define PERFTEST_PATTERN_H
 

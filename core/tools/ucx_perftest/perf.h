@@ -69,7 +69,8 @@ struct perf_test {
     ucs_status_t (*run)(struct perf_thread *thread, uint64_t count);
 };
 
-/* A layer. The main thread calls all functions except a test's run(). */
+/* A layer. The main thread calls all functions. On a server that takes no part
+ * in the operations, each thread calls progress() during a pass. */
 struct perf_api {
     const char *name;
     const char *layer;

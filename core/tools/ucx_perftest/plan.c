@@ -83,7 +83,8 @@ static bool read_file(struct plan *plan, const struct options *options,
                       unsigned depth, const struct plan_entry *base,
                       char *error);
 
-/* Reads one line. Its first word is the test's name. Empty lines and lines that
+/* Reads one line of a batch file. The first word names the line in the output,
+ * the other words are options (-t selects the test). Empty lines and lines that
  * begin with # are ignored. `depth` is the index of the batch file. */
 static bool read_line(struct plan *plan, const struct options *options,
                       unsigned depth, const struct plan_entry *base, char *line,
@@ -173,8 +174,9 @@ static bool check(const struct plan *plan, char *error)
                          "-t");
             return false;
         }
-        /* If the plan has only one test, and it cannot run, this is an error.
-         * One of several tests is skipped instead, when it is its turn. */
+        /* If the only test cannot run, this is an error in the command line. If
+         * there are several tests, session_test() skips those that cannot
+         * run. */
         if ((plan->count == 1) &&
             (tests_check(&plan->entries[i].params, reason) == NULL)) {
             snprintf(error, PARAMS_ERROR_MAX, "%s", reason);

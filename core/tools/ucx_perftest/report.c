@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table for users, in the usual layout of such programs, and the same
+/* The table for users, in the layout of OpenUCX's ucx_perftest, and the same
  * values separated by commas (-v). */
 #include "report.h"
 

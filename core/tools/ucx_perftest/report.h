@@ -31,8 +31,9 @@ struct output {
     /* Results for the JSON file; NULL: none */
     json_t *results;
     const char *files[OUTPUT_MAX_NAMES]; /* headings of the columns with the
-                                          * test's names: the batch files (-b),
-                                          * "size" with --sweep */
+                                          * test's names: the batch files (-b);
+                                          * with --sweep also "size", after
+                                          * "test" if there is no batch file */
     unsigned file_count;
     const char *label; /* heading of the columns with times; NULL before the
                         * first test */

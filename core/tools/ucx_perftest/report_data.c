@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Percentiles of every result, in addition to that of -R. */
+/* Percentiles of every result. -R does not change them: it is for the table. */
 static const struct {
     const char *name;
     double rank;
@@ -89,7 +89,8 @@ static json_t *json_histogram(const struct result *result)
     return rows;
 }
 
-/* Returns the environment variables that influenced the test. */
+/* Returns the environment variables UCX_*, which may have influenced the
+ * test. */
 static json_t *json_environment(void)
 {
     extern char **environ;

@@ -35,8 +35,8 @@ static void print_row(const struct result *result, unsigned row, uint64_t total,
            100.0 * total / result->histogram.total, width, bar);
 }
 
-/* Prints a histogram. Consecutive empty rows are printed as one line of
- * dots. */
+/* Prints a histogram. Consecutive empty rows between other rows are printed as
+ * one line of dots. */
 void report_histogram(const struct result *result)
 {
     uint64_t most = 0, total;

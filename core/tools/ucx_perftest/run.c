@@ -239,9 +239,9 @@ uint64_t run_wrong(const struct perf_run *run)
     return wrong;
 }
 
-/* The server's part of a test that only the client runs: makes progress until
- * the client sends a frame over the channel. The channel is checked rarely,
- * because each check is a system call. */
+/* The server's part of a test that only the client runs: makes progress, or
+ * sleeps (-o), until the client sends a frame over the channel. The loop checks
+ * the channel rarely, because each check is a system call. */
 static ucs_status_t serve_one_sided(struct perf_thread *thread)
 {
     enum { LOOK_EVERY = 4096 };
@@ -291,8 +291,9 @@ static void on_second(struct meter *meter)
     pthread_mutex_unlock(&run->lock);
 }
 
-/* Starts the threads. If a thread cannot be created, exits, because the threads
- * that exist wait for it at the barrier. */
+/* Starts all threads except thread 0, which is the caller. If a thread cannot
+ * be created, exits, because the threads that exist wait for it at the
+ * barrier. */
 static void start_threads(struct perf_run *run)
 {
     unsigned i;

@@ -6,8 +6,9 @@
  *             <-  INFO          the server's addresses, or REFUSE and no test
  *   INFO      ->                the client's, or REFUSE
  *   SYNC n, 'w'|'m'|'e'  ->     a pass of n operations to warm up, to measure,
- *             <-  SYNC          or the end; both begin after it
- *             <-  RESULT        at the end: wrong messages found by the server
+ *             <-  SYNC          or the end; both sides begin after this SYNC
+ *             <-  RESULT        at the end: number of messages that the server
+ *                               found wrong
  *   SYNC      ->
  *             <-  SYNC          endpoints are closed, workers may be destroyed
  *

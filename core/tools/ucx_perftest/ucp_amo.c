@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Atomic operations on memory of the peer. Each thread uses a word of its own,
- * so that the expected value is known. If several operations are outstanding at
- * once, only their sum is checked. */
+ * so that the expected value is known. The value that an operation returns is
+ * checked only if one operation is outstanding at a time. The sum of all
+ * additions is always checked (with --check). */
 #include "ucp_side.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Message buffers of UCP: the user's memory, or the library's if a peer
- * accesses it or if it is device memory. */
+/* Message buffers of UCP. This program allocates host memory that only its own
+ * operations use. The library allocates device memory, and memory that a peer
+ * accesses. */
 #include "ucp_side.h"
 
 #include "pattern.h"
@@ -10,8 +11,8 @@
 #include <unistd.h>
 
 enum {
-    LEAST_LENGTH = 4096, /* minimum size of a buffer, because a message may be
-                          * empty */
+    LEAST_LENGTH = 4096, /* minimum size of an area, because messages may be
+                          * empty; larger sizes are multiples of it */
 };
 
 static size_t round_up(size_t length, size_t to)
@@ -133,8 +134,8 @@ static unsigned slots_of(const struct perf_thread *thread,
 }
 
 /* Allocates the memory of one direction; `in_pieces` and `memory_type` must be
- * set. If contents are checked, each message has its own buffer. All pages are
- * touched, so that the measurement contains no page faults. */
+ * set. All pages of host memory are touched, so that the measurement contains
+ * no page faults. */
 ucs_status_t ucp_area_open(struct perf_thread *thread, ucp_context_h context,
                            struct ucp_area *area, bool exposed)
 {

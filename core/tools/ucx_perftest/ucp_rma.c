@@ -184,7 +184,8 @@ ucs_status_t ucp_put_posts(struct perf_thread *thread, uint64_t count)
     return ucp_side_flush(side);
 }
 
-/* Checks the slots into which a get has read. All of them contain message 0. */
+/* Checks the first `count` slots, into which gets have read. All of them
+ * contain message 0. */
 static void check_got(struct ucp_side *side, unsigned count)
 {
     unsigned i;

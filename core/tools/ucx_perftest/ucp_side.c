@@ -444,8 +444,7 @@ static void progress(struct perf_thread *thread)
     ucp_worker_progress(side->worker);
 }
 
-/* Closes the endpoint. Polls even with -E sleep, because a loop that polls also
- * notices that the peer has exited. */
+/* Closes the endpoint. Polls even with -E sleep: the close is not measured. */
 static void disconnect(struct perf_thread *thread)
 {
     struct ucp_side *side = thread->side;

@@ -21,8 +21,8 @@ enum {
 
 struct ucp_side;
 
-/* Buffer of one message. If contents are not checked, all messages share one
- * buffer. */
+/* A buffer, which several messages may use one after the other, or also at the
+ * same time if their contents are not checked. */
 struct ucp_slot {
     void *buffer; /* argument of operations: `memory`, or an array of
                    * ucp_dt_iov_t */
@@ -223,7 +223,8 @@ PERF_INLINE ucs_status_t ucp_side_recv_slot(struct ucp_side *side,
     return UCS_OK;
 }
 
-/* Waits until all sends are complete; see ucp_ep_flush_nbx(). */
+/* Flushes the endpoint: waits until all operations are complete, also at the
+ * peer. */
 ucs_status_t ucp_side_flush(struct ucp_side *side);
 
 /* ucp_memory.c. `exposed`: the peer accesses the memory by put, get or
@@ -232,7 +233,7 @@ ucs_status_t ucp_area_open(struct perf_thread *thread, ucp_context_h context,
                            struct ucp_area *area, bool exposed);
 void ucp_area_close(ucp_context_h context, struct ucp_area *area);
 
-/* ucp_am.c: sets the handler, before peers have the worker's address */
+/* ucp_am.c: sets the handlers, before peers have the worker's address */
 ucs_status_t ucp_am_prepare(struct ucp_side *side);
 
 /* ucp_tag.c, ucp_am.c, ucp_stream.c, ucp_rma.c, ucp_amo.c: the tests */

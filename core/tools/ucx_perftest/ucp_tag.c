@@ -58,8 +58,7 @@ PERF_INLINE ucs_status_t send_message(struct ucp_side *side, uint64_t number,
                                       tag_of(side), &side->send_param));
 }
 
-/* -U: waits until the message has arrived as unexpected, then posts its
- * receive. */
+/* -U: waits until the message has arrived as unexpected, then receives it. */
 static ucs_status_t take_unexpected(struct ucp_side *side,
                                     struct ucp_slot *slot, ucp_tag_t mask)
 {
@@ -206,8 +205,8 @@ static ucs_status_t take_stream(struct ucp_side *side, uint64_t first,
             return status;
         }
     }
-    /* the measurement ends when the peer confirms that all messages have
-     * arrived */
+    /* confirm that all messages have arrived: the client measures until it
+     * receives this message */
     status = ucp_side_begun(side,
                             ucp_tag_send_nbx(side->ep, NULL, 0, tag_of(side),
                                              &side->plain_param));

@@ -53,8 +53,8 @@ PERF_INLINE ucs_status_t put_zcopy(struct uct_side *side, uint64_t number)
                             side->rkey.rkey, &side->completion);
 }
 
-/* The remote memory contains one message, so its address does not depend on
- * `number`. */
+/* Gets read the only message in the remote memory, so the remote address does
+ * not depend on `number`, unlike that of puts. */
 PERF_INLINE ucs_status_t get_short(struct uct_side *side, uint64_t number)
 {
     return uct_ep_get_short(side->ep, uct_side_memory(side, number), side->size,

@@ -355,8 +355,8 @@ static void disconnect(struct perf_thread *thread)
     }
 }
 
-/* Closes the endpoint and its resources. Both sides have exchanged SYNC frames
- * before, so the peer has no operation in flight. */
+/* Closes the endpoint and its resources. At the end of a test, both sides have
+ * exchanged SYNC frames before, so the peer has no operation in flight. */
 static void close_side(struct uct_side *side)
 {
     if (side->ep != NULL) {

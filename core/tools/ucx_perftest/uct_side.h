@@ -109,8 +109,8 @@ PERF_INLINE ucs_status_t uct_side_wait(struct uct_side *side, unsigned pending)
 }
 
 /* Works on message `number`. An operation that is passed to uct_side_try()
- * returns UCS_OK, UCS_INPROGRESS if it will call side->completion, or
- * UCS_ERR_NO_RESOURCE. */
+ * returns UCS_OK, UCS_INPROGRESS if it will decrement side->completion.count,
+ * UCS_ERR_NO_RESOURCE, or another error. */
 typedef ucs_status_t (*uct_operate_t)(struct uct_side *side, uint64_t number);
 
 /* Starts an operation. Makes progress and repeats the operation while there are
@@ -155,7 +155,7 @@ PERF_INLINE uint64_t uct_side_remote(struct uct_side *side, uint64_t number)
                                0);
 }
 
-/* Waits until all operations are complete at the peer. */
+/* Waits until all operations are complete; puts also at the peer. */
 ucs_status_t uct_side_flush(struct uct_side *side);
 
 /* Data for the pack callback of a bcopy operation. */

@@ -10,9 +10,10 @@
 UCX_BEGIN_DECLS
 
 /**
- * Calls the handler that the user has set for one message, and returns its
- * status. `id` comes from a peer: the caller has checked that it is below
- * UCT_AM_ID_MAX. Called from progress, by the worker's thread. Hot path.
+ * Passes one message to the handler that the user has set for `id`, and returns
+ * the handler's status. `id` comes from a peer: the caller has checked that it
+ * is below UCT_AM_ID_MAX. Called from progress, by the worker's thread. Hot
+ * path.
  *
  * UCT_CB_PARAM_FLAG_DESC in `flags`: the handler may keep the buffer that
  * contains `data`. A handler that keeps the buffer returns UCS_INPROGRESS, and

@@ -5,7 +5,7 @@
  *
  * All callbacks to the core (connection request, resolve, connect, notify,
  * disconnect) run from the worker's progress. The core may destroy an endpoint,
- * or a listener, inside any of its own callbacks.
+ * or a listener, inside any of these callbacks.
  */
 #ifndef UCX_CM_H
 #define UCX_CM_H

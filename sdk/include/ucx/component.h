@@ -102,11 +102,12 @@ typedef struct ucx_mem_reg_params {
     /** Offset of the memory in the dmabuf */
     size_t dmabuf_offset;
     uint64_t secret; /**< Random number that replaces the domain's own secret in
-                      *   the keys. A peer that presents the secret in a key may
-                      *   access the memory, so only those processes receive it
-                      *   that may. A sender of keys of several domains sends
-                      *   the number once for all. Little-endian in packed keys.
-                      *   0: the domain uses its own secret */
+                      *   the memory's keys. A peer whose key contains the
+                      *   secret may access the memory. If several domains
+                      *   register the memory with the same number, a message
+                      *   with all keys contains the number only once.
+                      *   Little-endian in packed keys. 0: the domain uses its
+                      *   own secret */
 } ucx_mem_reg_params_t;
 
 /** Parameters of mem_dereg. */
@@ -145,7 +146,7 @@ typedef struct ucx_mem_attr {
     int dmabuf_fd; /**< The caller closes it; -1: not exported */
     size_t dmabuf_offset;
     unsigned wanted; /**< Input: UCX_MEM_WANT_*; since 1.1 */
-    uint32_t place;  /**< Number by which a copier (see ucx_transport)
+    uint32_t place;  /**< Number by which a copier (<ucx/transport.h>)
                       *   recognizes the memory; 0: none. Since 1.1 */
 } ucx_mem_attr_t;
 
@@ -257,7 +258,7 @@ struct ucx_component {
     const ucx_md_ops_t *md_ops;
 
     /* Remote keys. Unpacking needs no domain: any process that has the
-     * component can unpack them. All slots NULL: keys are empty. */
+     * component can unpack them. If the four slots are NULL, keys are empty. */
 
     /** Unpacks a key; rkey_release frees the result. The bytes come from a peer
      *  and are checked: a bad key is UCS_ERR_INVALID_PARAM, never an over-read.

@@ -38,7 +38,7 @@ enum {
     /** Bytes of a cache line */
     UCX_COPY_LINE     = 64,
     UCX_COPY_AHEAD    = 1536, /**< Prefetch distance in bytes: as much as one
-                               *   core can have in flight */
+                               *   core can load from memory at a time */
 };
 
 /** Vectors of 16 bytes: at any address, and at a multiple of 16. */

@@ -72,8 +72,8 @@ static inline ucx_count_t *ucx_count_create(uct_completion_t *comp)
     ucx_count_t *count = (ucx_count_t *)malloc(sizeof(*count));
 
     if (count != NULL) {
-        /* One more than the number of parts, so that the operation cannot end
-         * before ucx_count_close() */
+        /* super.count is one more than the number of outstanding parts, so that
+         * the operation cannot end before ucx_count_close() */
         count->super.func   = ucx_count_end;
         count->super.count  = 1;
         count->super.status = UCS_OK;
@@ -124,8 +124,10 @@ static inline ucs_status_t ucx_count_close(ucx_count_t *count)
     return UCS_INPROGRESS;
 }
 
-/** Ends a part for which ucx_complete() will not be called, for example because
- *  its interface is closed. The user's completion is then never called. */
+/** Ends an outstanding part without its result, for example because its
+ *  interface is closed; `part` is the completion from ucx_count_add(). Call it
+ *  instead of ucx_complete(). The user's completion of the whole operation will
+ *  not be called. */
 static inline void ucx_count_drop(uct_completion_t *part)
 {
     ((ucx_count_t *)part)->comp = NULL;

@@ -11,8 +11,8 @@
  *
  * A call of the user costs a few instructions: it executes no fence and no
  * atomic read-modify-write. The service thread executes the expensive barrier
- * instead (membarrier), and does its work only while no call is running; a call
- * waits for the service thread.
+ * instead (membarrier), and does its work only while no call is running. A call
+ * that begins during this work waits for its end.
  *
  *   user                           service thread
  *   depth = 1                      taken = 1
@@ -33,7 +33,7 @@
 
 UCX_BEGIN_DECLS
 
-/** Only the functions below access the members. */
+/** The guard of one interface. Only the functions below access the members. */
 typedef struct ucx_guard {
     unsigned depth; /**< Number of nested calls of the user that are running */
     unsigned taken; /**< The service thread has the guard, or tries to take

@@ -43,8 +43,9 @@ typedef struct ucx_mpool_elem {
 } ucx_mpool_elem_t;
 
 /**
- * Visible head of a memory pool of the host. Only the inline functions below
- * access it. One worker's thread uses a pool, so it has no lock.
+ * Visible head of a memory pool of the host. A plugin accesses it only by the
+ * inline functions below. A pool has no lock: only the thread of one worker may
+ * use it.
  */
 typedef struct ucx_mpool {
     ucx_mpool_elem_t *free_list;
@@ -114,7 +115,7 @@ typedef struct ucx_rcache_params {
 /* ------------------------------------------------------------------ */
 /* Memory events                                                      */
 
-/** What happened to a range of the process's memory. */
+/** What happens to a range of the process's memory. */
 typedef enum {
     UCX_MEM_EVENT_UNMAPPED = 1u << 0, /**< Pages are about to be unmapped */
     UCX_MEM_EVENT_MAPPED   = 1u << 1, /**< Pages were mapped */
@@ -333,17 +334,17 @@ typedef struct ucx_host {
     double (*time)(void);
 
     /* --- Since 1.1 ------------------------------------------------------------- */
-    /** Creates counters with the value 0. UCX_STATS shows them, also after
-     *  counters_destroy. The strings are copied. Stores a pointer to the
-     *  num_counters values, for ucx_counter_add(). UCS_ERR_UNSUPPORTED:
-     *  counting is disabled; UCS_ERR_NO_RESOURCE: no space;
-     *  UCS_ERR_INVALID_PARAM. */
+    /** Creates counters with the value 0. The statistics that UCX_STATS enables
+     *  contain them, also after counters_destroy. The strings are copied.
+     *  Stores a pointer to the num_counters values, for ucx_counter_add().
+     *  UCS_ERR_UNSUPPORTED: counting is disabled; UCS_ERR_NO_RESOURCE: no
+     *  space; UCS_ERR_INVALID_PARAM. */
     ucs_status_t (*counters_create)(const ucx_counters_params_t *params,
                                     uint64_t **values_p);
     /** Destroys counters; their values are still shown. */
     void (*counters_destroy)(uint64_t *values);
-    /** Number of units of ucs_time_t per second. Parameters of the UCT API use
-     *  these units. */
+    /** Number of units of ucs_time_t per second. Times in parameters of the UCT
+     *  API have this unit. */
     double (*ticks_per_second)(void);
 } ucx_host_t;
 
@@ -385,8 +386,8 @@ static inline void ucx_counter_add(uint64_t *values, unsigned counter,
 
 
 /** Returns the free element that follows `elem` in the pool's list. `elem` may
- *  have an odd address, because align_offset may be odd: memcpy() reads the
- *  link, because a load through a pointer requires an aligned address. */
+ *  have an odd address, because align_offset may be odd. So memcpy() reads the
+ *  link: a load through a pointer requires an aligned address. */
 static inline ucx_mpool_elem_t *ucx_mpool_elem_next(const void *elem)
 {
     ucx_mpool_elem_t *next;

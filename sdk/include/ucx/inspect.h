@@ -62,8 +62,8 @@ typedef struct ucx_manifest_transport {
 /** A component, as its manifest declares it. */
 typedef struct ucx_manifest_component {
     const char *name;
-    uint64_t memory_types; /**< A bit mask: bit n is the value n of
-                            *   ucs_memory_type_t */
+    uint64_t memory_types; /**< Types of memory that the component supports: bit
+                            *   n is the value n of ucs_memory_type_t */
     uint64_t md_flags;     /**< UCT_MD_FLAG_* */
     int has_cm;            /**< Non-zero: the component has a connection
                             *   manager */
@@ -99,14 +99,15 @@ ucx_manifest_transport(const ucx_manifest_component_t *component,
 
 /* --- Plugins ------------------------------------------------------------- */
 
-/** Why the core does not use a plugin. The texts do not end with a line
- *  feed. */
+/** Whether the core uses a plugin, and if not, why. The texts do not end with a
+ *  line feed. */
 typedef struct ucx_verdict {
     unsigned code;  /**< 302 for UCX-P302; 0: the core uses the plugin */
     const char *id; /**< "UCX-P302" */
     const char *meaning;
     const char *remedy;
-    char reason[1024]; /**< The details */
+    char reason[1024]; /**< What is wrong with this plugin; empty if `code` is
+                        *   0 */
 } ucx_verdict_t;
 
 /**

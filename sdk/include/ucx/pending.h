@@ -68,8 +68,8 @@ static inline void ucx_pending_push_front(ucx_pending_queue_t *queue,
 
 /**
  * Implements pending_purge for a queue of one endpoint: empties the queue, and
- * passes its requests to `cb` in order. Requests that the callback adds stay in
- * the queue. NULL for `cb`: they are only removed.
+ * passes its requests to `cb` in order, unless `cb` is NULL. Requests that the
+ * callback adds stay in the queue.
  */
 static inline void ucx_pending_purge(ucx_pending_queue_t *queue,
                                      uct_pending_purge_callback_t cb, void *arg)
@@ -86,10 +86,10 @@ static inline void ucx_pending_purge(ucx_pending_queue_t *queue,
 }
 
 /**
- * Calls the function of each request in order, until a function does not return
- * UCS_OK or the queue is empty. That request stays the first of the queue.
- * Returns the number of requests that succeeded. A function may add requests to
- * the queue.
+ * Calls the function of each request in order, until the queue is empty or a
+ * function returns another status than UCS_OK. The request of that function
+ * stays the first of the queue. Returns the number of requests that succeeded.
+ * A function may add requests to the queue.
  */
 static inline unsigned ucx_pending_dispatch(ucx_pending_queue_t *queue)
 {
@@ -123,8 +123,8 @@ static inline void ucx_pending_push_of(ucx_pending_queue_t *queue, uct_ep_h ep,
     ucx_pending_push(queue, req);
 }
 
-/** Implements pending_purge for `ep`: passes its requests to `cb`, and keeps
- *  the requests of other endpoints. */
+/** Implements pending_purge for `ep`: removes its requests and passes them to
+ *  `cb`, unless `cb` is NULL. Keeps the requests of other endpoints. */
 static inline void ucx_pending_purge_of(ucx_pending_queue_t *queue, uct_ep_h ep,
                                         uct_pending_purge_callback_t cb,
                                         void *arg)

@@ -21,8 +21,8 @@ UCX_BEGIN_DECLS
 /**
  * Returns the start time of a process, in clock ticks since the start of the
  * system; 0 if there is no such process, or if it has ended and its parent has
- * not waited for it. *known_p is 0 if this cannot be determined, for example
- * because /proc is not mounted. `pid` is a process of the caller's PID
+ * not waited for it. *known_p is 1. If /proc/<pid>/stat exists but cannot be
+ * read, *known_p and the result are 0. `pid` is a process of the caller's PID
  * namespace, to which /proc must belong. Makes a few system calls. Thread-safe.
  */
 static inline uint64_t ucx_process_start_time(uint32_t pid, int *known_p)

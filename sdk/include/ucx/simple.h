@@ -22,9 +22,9 @@ typedef struct ucx_simple {
     const ucx_component_t *components[1];
 } ucx_simple_t;
 
-/** Returns the services of the core that opened the component. `component` is
- *  the one that the core passes to the slots of a component from
- *  ucx_simple_open(). */
+/** Returns the services of the core that loaded the plugin. `component` is the
+ *  copy that ucx_simple_open() made, which the core passes to the slots of the
+ *  component. */
 static inline const ucx_host_t *
 ucx_simple_host(const ucx_component_t *component)
 {
@@ -34,7 +34,8 @@ ucx_simple_host(const ucx_component_t *component)
     return ((const ucx_simple_t *)(const void *)simple)->super.host;
 }
 
-/** Has nothing to do: ucx_simple_open() writes the descriptor. */
+/** The init() that ucx_instances_open() requires. Does nothing, because
+ *  ucx_simple_open() writes the descriptor. */
 static inline ucs_status_t ucx_simple_init(ucx_instance_t *instance)
 {
     (void)instance;

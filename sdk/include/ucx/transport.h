@@ -3,9 +3,9 @@
  * Transports: interfaces, which receive messages, and endpoints, which send
  * them.
  *
- * Threads: the core calls all operations of one interface and of its endpoints
- * from one thread at a time, the thread that drives its worker. No operation
- * may block.
+ * Threads: unless a slot says otherwise, the core calls the operations of one
+ * interface and of its endpoints from one thread at a time, the thread that
+ * drives its worker, and they must not block.
  */
 #ifndef UCX_TRANSPORT_H
 #define UCX_TRANSPORT_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Reliable, ordered delivery over a network that loses, repeats and reorders
- * packets: the state of one connection. It uses no device, clock, lock or
- * allocation: the caller sends and receives the packets, and passes the time in
- * seconds. Optional.
+ * packets: the state of one connection. The functions use no device, clock,
+ * lock or allocation: the caller sends and receives the packets, and passes the
+ * time in seconds. Optional.
  *
  * A packet to send is a ucx_window_tx_t in a buffer of the caller, which keeps
  * the buffer until the packet is acknowledged. A packet received out of order
@@ -40,7 +40,8 @@
 UCX_BEGIN_DECLS
 
 enum {
-    /** Number of packets after a gap that one acknowledgement can report */
+    /** Maximum number of packets after a gap that one acknowledgement can
+     *  report */
     UCX_WINDOW_SACK_BITS = 64,
     UCX_WINDOW_REORDER   = 3, /**< A packet counts as lost when another packet,
                                *   sent this many packets later or more, is
@@ -76,8 +77,8 @@ typedef struct ucx_window_rx {
 /** Parameters of all connections of an interface. */
 typedef struct ucx_window_params {
     unsigned max_window; /**< Maximum number of unacknowledged packets */
-    unsigned max_kept;   /**< Maximum number of packets kept out of order; 0:
-                          *   none; at most UCX_WINDOW_SACK_BITS */
+    unsigned max_kept;   /**< Maximum number of out-of-order packets that are
+                          *   kept, 0 to UCX_WINDOW_SACK_BITS */
     /** Lower and upper limit of the retransmission timeout, in seconds */
     double min_rto;
     double max_rto;
@@ -115,20 +116,21 @@ typedef struct ucx_window {
                          *   requested an acknowledgement */
     unsigned timeouts;  /**< Number of consecutive timeouts, without a new
                          *   acknowledgement */
-    /** Values of `window` and `threshold` before the first of the last
-     * consecutive timeouts. They are kept until it is known whether packets
-     * were lost at that timeout; otherwise undo_window is 0. */
+    /** Values of `window` and `threshold` before the first of the timeouts that
+     * `timeouts` counts. They are kept until it is known whether packets were
+     * lost at that timeout; otherwise undo_window is 0. */
     unsigned undo_window, undo_threshold;
     int is_held; /**< The peer has reported that it is busy: alive, but dropping
                   *   packets */
     /** Smoothed round-trip time (0: not measured yet), its variation and the
      *  retransmission timeout, in seconds */
     double srtt, rttvar, rto;
-    double deadline; /**< Time at which the retransmission timeout of the oldest
-                      *   packet ends */
-    /** Time from which params->timeout is counted: when an acknowledgement last
-     *  arrived, when the first packet was sent into an empty window, or when
-     *  the peer last reported that it is busy. */
+    double deadline; /**< Time at which the retransmission timeout ends; each
+                      *   new acknowledgement restarts the timeout */
+    /** Time from which params->timeout is counted: the last time at which a new
+     *  acknowledgement arrived, a packet was sent into an empty window, the
+     *  connection was established, or the peer reported that it is busy or no
+     *  longer busy. */
     double progressed;
     /** Receiving */
     ucx_window_rx_t *rx_head; /**< Received out of order, sorted by psn */
@@ -228,7 +230,8 @@ static inline void ucx_window_sent(ucx_window_t *window, ucx_window_tx_t *tx,
     ++window->in_flight;
 }
 
-/** Returns whether the peer has acknowledged nothing for the whole timeout. */
+/** Returns whether the connection has failed: packets are unacknowledged, and
+ *  params->timeout has passed since `progressed`. */
 static inline int ucx_window_has_expired(const ucx_window_t *window, double now)
 {
     return (window->tx_head != NULL) &&
@@ -279,8 +282,8 @@ static inline void ucx_window_grow_(ucx_window_t *window)
 }
 
 /** Shrinks the window because of the lost packet: to `to` packets, or to half
- * if `to` is 0. Only the first of the packets that were in flight together
- * shrinks the window: their other losses have the same cause. */
+ * if `to` is 0. Of the packets that were in flight together, only the first
+ * loss shrinks the window: the other losses have the same cause. */
 static inline void ucx_window_shrink_(ucx_window_t *window,
                                       const ucx_window_tx_t *lost, unsigned to)
 {
@@ -305,8 +308,9 @@ static inline void ucx_window_set_lost_(ucx_window_t *window,
     ++window->num_lost;
 }
 
-/** Adds a packet to the list while the connection is not established yet. The
- * packet has its number already. ucx_window_resend() returns it for sending. */
+/** Adds a packet to the list while the connection is not established yet.
+ * window->tx_psn is in the packet's header already. ucx_window_resend() returns
+ * the packet when it can be sent. */
 static inline void ucx_window_keep(ucx_window_t *window, ucx_window_tx_t *tx,
                                    double now)
 {
@@ -343,8 +347,9 @@ static inline void ucx_window_undo_time_out_(ucx_window_t *window)
     }
 }
 
-/** Removes a packet that has arrived from the number of packets in flight, or
- *  from that of lost packets. */
+/** Subtracts a packet that has arrived from the number of packets in flight, or
+ *  from that of lost packets. A packet that was acknowledged selectively is in
+ *  neither number. */
 static inline void ucx_window_set_arrived_(ucx_window_t *window,
                                            const ucx_window_tx_t *tx)
 {

@@ -24,8 +24,9 @@ BEGIN_C_DECLS
  *  @{ */
 
 /**
- * Events. The first group are system calls and library calls; the second group
- * are changes of the address space by any call, which most subscribers need.
+ * Events, and modifiers of a subscription. The first group are calls of single
+ * functions. The second group are changes of memory by whatever call, which
+ * most subscribers need.
  */
 typedef enum ucm_event_type {
     UCM_EVENT_NONE = 0, /**< Nothing */
@@ -147,7 +148,8 @@ typedef union ucm_event {
         void *address;              /**< Start */
         size_t size;                /**< Length */
         ucs_memory_type_t mem_type; /**< Type; UCS_MEMORY_TYPE_LAST if it is not
-                                         known, for example when it is freed */
+                                         known, for example when the memory is
+                                         released */
     } mem_type; /**< UCM_EVENT_MEM_TYPE_ALLOC, UCM_EVENT_MEM_TYPE_FREE */
 } ucm_event_t;
 
@@ -228,8 +230,9 @@ void ucm_set_global_opts(const ucm_global_config_t *ucm_opts);
  * @param [in] cb        Callback.
  * @param [in] arg       Its argument.
  *
- * @return UCS_ERR_UNSUPPORTED if some of the events cannot be intercepted, or
- *         are disabled; nothing is subscribed then.
+ * @return UCS_OK; UCS_ERR_UNSUPPORTED if some of the events cannot be
+ *         intercepted, or are disabled; another error. After an error, nothing
+ *         is subscribed.
  */
 ucs_status_t ucm_set_event_handler(int events, int priority,
                                    ucm_event_callback_t cb, void *arg);

@@ -42,7 +42,8 @@
  *
  * Errors. Functions return UCS_ERR_INVALID_PARAM for invalid arguments,
  * UCS_ERR_NO_MEMORY if memory cannot be allocated, UCS_ERR_UNSUPPORTED for what
- * the devices in use do not support. These are not repeated below.
+ * the devices in use do not support. The descriptions below do not always
+ * repeat these errors.
  */
 #ifndef UCP_API_UCP_H
 #define UCP_API_UCP_H
@@ -82,7 +83,7 @@ enum ucp_lib_attr_field {
 typedef struct ucp_lib_attr {
     /** Members to fill, bits of ucp_lib_attr_field. */
     uint64_t field_mask;
-    /** The highest thread mode that a worker can have. Constant. */
+    /** The highest thread mode that a worker can have. */
     ucs_thread_mode_t max_thread_level;
 } ucp_lib_attr_t;
 
@@ -126,8 +127,8 @@ const char *ucp_get_version_string(void);
 /**
  * Reads the settings from the environment and configuration files.
  *
- * @param env_prefix  PREFIX: PREFIX_UCX_* takes precedence over UCX_*;
- *                    NULL: UCX_* only
+ * @param env_prefix  a word, for example APP: variables APP_UCX_* take
+ *                    precedence over UCX_*. NULL: UCX_* only
  * @param filename    an additional file to read; NULL: none. A missing file is
  *                    not an error.
  * @param config_p    receives the settings; release them by
@@ -537,7 +538,7 @@ typedef struct ucp_worker_address_attr {
  * @param params    the parameters
  * @param worker_p  receives the worker; destroy it by ucp_worker_destroy()
  *
- * @return UCS_OK; UCS_ERR_INVALID_PARAM for unknown parameters;
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM for an unknown thread mode;
  *         UCS_ERR_NO_MEMORY; or the error of the transport that cannot be
  *         opened
  */
@@ -580,9 +581,9 @@ ucs_status_t ucp_worker_address_query(ucp_address_t *address,
 
 /**
  * Makes progress: sends queued operations, receives what arrived, calls
- * callbacks. Does not block. Operations complete only in this function and in
- * the blocking ones, so call it until the expected event has occurred. Do not
- * call it from a callback.
+ * callbacks. Does not block. Most requests complete only in this function, so
+ * call it until the expected event has occurred. Do not call it from a
+ * callback.
  *
  * @return non-zero if something was done, and more may be pending
  */
@@ -826,10 +827,10 @@ ucs_status_t ucp_request_check_status(void *request);
 /**
  * Like ucp_request_check_status(), for tagged receives.
  *
- * @param info  filled with the message if complete
+ * @param info  receives the tag and the length of the message when the receive
+ *              is complete
  *
- * @return The operation's status, or UCS_INPROGRESS; @a info is filled when the
- *         receive is complete
+ * @return UCS_INPROGRESS, or the status of the receive
  */
 ucs_status_t ucp_tag_recv_request_test(void *request,
                                        ucp_tag_recv_info_t *info);
@@ -1259,8 +1260,8 @@ typedef struct ucp_dt_iov {
 
 /**
  * The functions of a generic datatype. Each operation creates one state by
- * start_pack or start_unpack and releases it by finish. They are called from
- * operations and from progress, and must not call UCP.
+ * start_pack or start_unpack and releases it by finish. The functions are
+ * called from operations and from progress, and must not call UCP.
  */
 typedef struct ucp_generic_dt_ops {
     /**
@@ -1801,7 +1802,7 @@ enum ucp_mem_advise_params_field {
 typedef enum ucp_mem_advice {
     /** No advice. */
     UCP_MADV_NORMAL = 0,
-    /** Used soon: map the pages now that UCP_MEM_MAP_NONBLOCK deferred. */
+    /** Used soon: map the pages that UCP_MEM_MAP_NONBLOCK has not mapped. */
     UCP_MADV_WILLNEED,
 } ucp_mem_advice_t;
 
@@ -1860,7 +1861,7 @@ typedef struct ucp_rkey_compare_params {
  *     NULL    | no       | no    | error unless length is 0
  *     NULL    | yes      | no    | allocates, anywhere
  *     given   | no       | no    | maps the caller's memory
- *     given   | yes      | no    | allocates, near the address if it can
+ *     given   | yes      | no    | allocates, near the address if possible
  *     given   | yes      | yes   | allocates at the address, or fails
  *     other combinations         | error
  *
@@ -1879,8 +1880,9 @@ ucs_status_t ucp_mem_map(ucp_context_h context,
                          const ucp_mem_map_params_t *params, ucp_mem_h *memh_p);
 
 /**
- * Unmaps memory, and frees it if ucp_mem_map() allocated it. No operation of
- * this process or of a peer may use it; its remote keys become invalid.
+ * Unmaps memory, and frees it if ucp_mem_map() allocated it. At that time, no
+ * operation of this process or of a peer may use the memory. Its remote keys
+ * become invalid.
  *
  * @param context  the context in which it was mapped
  * @param memh     the handle
@@ -2124,8 +2126,8 @@ ucs_status_ptr_t ucp_atomic_op_nbx(ucp_ep_h ep, ucp_atomic_op_t opcode,
 ucs_status_t ucp_worker_fence(ucp_worker_h worker);
 
 /**
- * Flushes all endpoints of a worker: completes when all operations that were
- * issued on them before the flush are complete.
+ * Flushes all endpoints of a worker: completes when all puts, gets and atomics
+ * that were issued on them before the flush are complete.
  *
  * @param param  callback: cb.send
  *
@@ -2136,8 +2138,8 @@ ucs_status_ptr_t ucp_worker_flush_nbx(ucp_worker_h worker,
                                       const ucp_request_param_t *param);
 
 /**
- * Flushes one endpoint: completes when all operations that were issued on it
- * before the flush are complete.
+ * Flushes one endpoint: completes when all puts, gets and atomics that were
+ * issued on it before the flush are complete.
  *
  * @param param  callback: cb.send
  *

@@ -5,7 +5,7 @@
  *
  * Common rules: where a function returns ucs_status_ptr_t, the result is as
  * described at the top of ucp.h, and a returned request is released with
- * ucp_request_free(). A callback @a cb may be NULL only where stated.
+ * ucp_request_free(). A callback @a cb must not be NULL unless stated.
  */
 #ifndef UCP_API_UCP_COMPAT_H
 #define UCP_API_UCP_COMPAT_H
@@ -192,7 +192,7 @@ ucs_status_ptr_t ucp_ep_modify_nb(ucp_ep_h ep,
 void *ucp_request_alloc(ucp_worker_h worker) UCS_DEPRECATED;
 
 /**
- * Checks whether a request has completed: non-zero if so.
+ * Checks whether a request has completed.
  * @deprecated ucp_request_check_status().
  *
  * @return 1 if the operation is complete, else 0

@@ -246,8 +246,8 @@ typedef void (*ucp_stream_recv_nbx_callback_t)(void *request,
                                                size_t length, void *user_data);
 
 /**
- * The data of an active message, requested by ucp_am_recv_data_nbx(), is in its
- * buffer. Parameters as in ucp_stream_recv_nbx_callback_t.
+ * ucp_am_recv_data_nbx() has completed: with UCS_OK, the data of the active
+ * message is in the buffer. Parameters as in ucp_stream_recv_nbx_callback_t.
  */
 typedef void (*ucp_am_recv_data_nbx_callback_t)(void *request,
                                                 ucs_status_t status,

@@ -14,7 +14,7 @@
 
 /**
  * Packs two numbers into one that compares in version order, so that a client
- * may write `if UCP_API_VERSION >= UCP_VERSION(1, 17)`.
+ * may write `#if UCP_API_VERSION >= UCP_VERSION(1, 17)`.
  */
 #define UCP_VERSION(_major, _minor) \
     (((_major) << UCP_VERSION_MAJOR_SHIFT) | \

@@ -12,7 +12,8 @@
  *                                            stores swap if the number equals
  *                                            compare; returns the old number
  *   int      ucs_atomic_bool_cswap32(ptr, compare, swap)
- *                                            the same, returns if it was stored
+ *                                            the same; returns 1 if it stored
+ *                                            swap, else 0
  */
 #ifndef UCS_ARCH_ATOMIC_H
 #define UCS_ARCH_ATOMIC_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Asynchronous events: handlers of file descriptors and timers which either a
- * thread of the library or ucs_async_poll() calls.
+ * Asynchronous events: handlers of file descriptors and timers. Their mode
+ * (ucs_async_mode_t) selects what calls them: a thread of the library, a signal
+ * handler or ucs_async_poll().
  */
 #ifndef UCS_ASYNC_FWD_H
 #define UCS_ASYNC_FWD_H
@@ -36,8 +37,8 @@ typedef void (*ucs_async_event_cb_t)(int id, ucs_event_set_types_t events,
  * Calls @a cb when a descriptor has events. A descriptor can have only one
  * handler in a process.
  *
- * @param [in] mode      How to deliver: by the library's thread, or from
- *                       @ref ucs_async_poll.
+ * @param [in] mode      What calls the handler. If @a async is not NULL, this
+ *                       must be the mode of that context.
  * @param [in] event_fd  Descriptor to watch. Remove the handler before the
  *                       descriptor is closed.
  * @param [in] events    Events to watch for.

@@ -157,8 +157,8 @@ extern ucs_config_array_t ucs_config_array_string;
         _name, _prefix, _table, sizeof(_type), {NULL, NULL}, 0};
 #define UCS_CONFIG_GET_TABLE(_table) &_table##_config_entry
 
-/* Adds an entry to a list when its library is loaded, and removes it when the
- * library is unloaded. */
+/* Adds an entry to a list when the shared object that contains the entry is
+ * loaded, and removes the entry when that object is unloaded. */
 #define UCS_CONFIG_REGISTER_TABLE_ENTRY(_entry, _list) \
     UCS_STATIC_INIT \
     { \
@@ -184,11 +184,11 @@ extern ucs_config_array_t ucs_config_array_string;
  *                             ucs_config_parser_release_opts().
  * @param [in]  entry          Table.
  * @param [in]  env_prefix     Prefix of variables, ending with "_".
- * @param [in]  ignore_errors  If a variable has an invalid text, do not fail,
- *                             but use the option's default.
+ * @param [in]  ignore_errors  If nonzero, an option whose variable has an
+ *                             invalid text gets its default.
  *
- * @return UCS_ERR_INVALID_PARAM for an invalid text, after a message; opts owns
- *         no memory then.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM for an invalid text, after a message;
+ *         opts owns no memory then.
  */
 ucs_status_t ucs_config_parser_fill_opts(void *opts,
                                          ucs_config_global_list_entry_t *entry,

@@ -7,8 +7,8 @@
  * - ucs_config_sscanf_*   Reads "buf" into "dest". Returns 1, or 0 if the text
  *   is not a valid value; then nothing is allocated.
  * - ucs_config_sprintf_*  Writes the value at "src" in a form that
- *   ucs_config_sscanf_* accepts, cut at "max" bytes. Returns the length of the
- *   text.
+ *   ucs_config_sscanf_* accepts, as a string of at most "max" bytes with its
+ *   terminating zero. Returns the length of this string, which may be cut.
  * - ucs_config_clone_*    Copies the value at "src" to "dest", which must
  *   contain no value. Returns UCS_OK or UCS_ERR_NO_MEMORY.
  * - ucs_config_release_*  Releases the memory that the value owns.
@@ -90,14 +90,15 @@ int ucs_config_sscanf_ulong(const char *buf, void *dest, const void *arg);
 int ucs_config_sprintf_ulong(char *buf, size_t max, const void *src,
                              const void *arg);
 /**
- * Reads an unsigned long, "inf" or "auto".
+ * Reads an unsigned long; "inf" is UCS_ULUNITS_INF, "auto" UCS_ULUNITS_AUTO.
  *
  * @return 1; 0 if the text is not valid
  */
 int ucs_config_sscanf_ulunits(const char *buf, void *dest, const void *arg);
 
 /**
- * Writes an unsigned long, "inf" or "auto".
+ * Writes an unsigned long; UCS_ULUNITS_INF as "inf", UCS_ULUNITS_AUTO as
+ * "auto".
  *
  * @return Length of the text
  */
@@ -379,7 +380,7 @@ void ucs_config_release_table(void *ptr, const void *arg);
 /** Writes arg, which is a text that describes the valid values. */
 void ucs_config_help_generic(char *buf, size_t max, const void *arg);
 
-/** Writes which texts are valid for one of the names. */
+/** Writes which texts are valid for an enum: the names. */
 void ucs_config_help_enum(char *buf, size_t max, const void *arg);
 
 /** Writes which texts are valid for a bitmap of names. */

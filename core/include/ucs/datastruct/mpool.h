@@ -5,8 +5,9 @@
  *
  *   chunk: | private | pad | header | object | pad | header | object | ...
  *
- * The header is one pointer: to the next free object, or to the pool while the
- * object is in use, so that returning an object needs no pool argument.
+ * "private" is the pool's data about the chunk. The header is one pointer: to
+ * the next free object, or to the pool while the object is in use, so that
+ * returning an object needs no pool argument.
  */
 #ifndef UCS_MPOOL_H
 #define UCS_MPOOL_H
@@ -71,9 +72,9 @@ typedef struct ucs_mpool_params {
                                  *   aligned */
     size_t alignment;           /**< alignment in bytes of the byte at
                                  *   align_offset; a power of two */
-    int malloc_safe;            /**< do not call malloc, and allocate from the
-                                 *   kernel: for pools that hooks of malloc
-                                 *   use */
+    int malloc_safe;            /**< nonzero: do not call malloc, and allocate
+                                 *   from the kernel: for pools that hooks of
+                                 *   malloc use */
     unsigned elems_per_chunk;   /**< number of objects in the first chunk */
     size_t max_chunk_size;      /**< limit for the size of a chunk in bytes; a
                                  *   chunk has at least one object */
@@ -86,7 +87,7 @@ typedef struct ucs_mpool_params {
     const char *name;           /**< name for messages; copied */
 } ucs_mpool_params_t;
 
-/** A pool. The members are used by inline functions only. */
+/** A pool. Only the functions of this header access the members. */
 struct ucs_mpool {
     ucs_mpool_elem_t *freelist;  /**< list of free objects; NULL: empty */
     struct ucs_mpool_data *data; /**< the rest of the pool's state */
@@ -95,8 +96,8 @@ struct ucs_mpool {
 /** Maximum length of a pool's name, including the terminating zero. */
 #define UCS_MPOOL_NAME_MAX 64
 
-/** State of a pool. Programs may read "ops", to find the structure in which
- *  they store it; the other members are private. */
+/** State of a pool. Programs may read "ops", to find the structure that
+ *  contains their table of callbacks; the other members are private. */
 typedef struct ucs_mpool_data {
     size_t elem_size;               /**< size of an object in bytes */
     size_t stride;                  /**< distance in bytes between the headers
@@ -112,8 +113,8 @@ typedef struct ucs_mpool_data {
     double grow_factor;             /**< as in the parameters */
     size_t max_chunk_size;          /**< as in the parameters */
     struct ucs_mpool_chunk *chunks; /**< list of all chunks */
-    const ucs_mpool_ops_t *ops;     /**< as in the parameters; if they had
-                                     *   NULL, a table without functions */
+    const ucs_mpool_ops_t *ops;     /**< as in the parameters; a table without
+                                     *   functions instead of NULL */
     void *priv;                     /**< private data of the user */
     char name[UCS_MPOOL_NAME_MAX];  /**< name for messages */
 } ucs_mpool_data_t;

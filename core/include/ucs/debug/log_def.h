@@ -52,7 +52,8 @@ void ucs_log_dispatch(const char *file, unsigned line, const char *function,
 ucs_log_level_t ucs_log_get_level(void);
 
 /**
- * Returns the maximum length of a message in bytes, without the prefix.
+ * Returns the maximum length of a message in bytes, without the prefix and with
+ * the terminating zero.
  *
  * @return The length
  */
@@ -99,7 +100,8 @@ void ucs_log_fatal_error(const char *format, ...) UCS_F_PRINTF(1, 2);
         } \
     } while (0)
 
-/** Prints a message of the level in its name. */
+/** Each of these macros prints a message of the library, of the level that the
+ *  macro's name contains, if the level is enabled. */
 #define ucs_error(_fmt, ...) ucs_log(UCS_LOG_LEVEL_ERROR, _fmt, ##__VA_ARGS__)
 #define ucs_warn(_fmt, ...)  ucs_log(UCS_LOG_LEVEL_WARN, _fmt, ##__VA_ARGS__)
 #define ucs_diag(_fmt, ...)  ucs_log(UCS_LOG_LEVEL_DIAG, _fmt, ##__VA_ARGS__)

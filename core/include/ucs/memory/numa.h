@@ -25,12 +25,12 @@ typedef int ucs_numa_distance_t;
 #define UCS_NUMA_NODE_DEFAULT   0
 #define UCS_NUMA_NODE_UNDEFINED (-1)
 
-/** From which nodes memory is allocated. */
+/** From which nodes memory is allocated, if a node is requested. */
 typedef enum {
     UCS_NUMA_POLICY_DEFAULT,   /**< According to the policy of the process */
-    UCS_NUMA_POLICY_PREFERRED, /**< From the node; from other nodes if it is
-                                *   full */
-    UCS_NUMA_POLICY_BIND,      /**< From the node only */
+    UCS_NUMA_POLICY_PREFERRED, /**< From the requested node; from other nodes if
+                                *   it is full */
+    UCS_NUMA_POLICY_BIND,      /**< From the requested node only */
     UCS_NUMA_POLICY_LAST,
 } ucs_numa_policy_t;
 

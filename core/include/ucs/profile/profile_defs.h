@@ -9,7 +9,7 @@
  *
  *   # profile of process <pid> on <host>
  *   location <id> <type> <count> <total time> <file>:<line> <function> <name>
- *   lost <records that were overwritten by later ones>
+ *   lost <number of records that later ones have overwritten>
  *   record <time> <thread id> <location id> <param32> <param64>
  */
 #ifndef UCS_PROFILE_DEFS_H
@@ -70,8 +70,8 @@ typedef struct ucs_profile_context ucs_profile_context_t;
  *                             later records overwrite the oldest ones.
  * @param [out] ctx_p          Context; release it by ucs_profile_cleanup().
  *
- * @return UCS_ERR_INVALID_PARAM for unknown bits; UCS_ERR_NO_MEMORY; the status
- *         of a file name that is too long.
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM for unknown bits; UCS_ERR_NO_MEMORY; or
+ *         another error if the file name is too long.
  */
 ucs_status_t ucs_profile_init(unsigned profile_mode, const char *file_name,
                               size_t max_file_size,

@@ -176,8 +176,9 @@
     (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2), \
         UCS_PP_ZIP_19(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
 
-/* Returns element _i (from 0) of a tuple, which is a list in parentheses.
- * UCS_PP_TUPLE_BREAK removes the parentheses. */
+/* UCS_PP_TUPLE_<i>, followed by a tuple (a list in parentheses), expands to
+ * element i of the tuple, counted from 0. UCS_PP_TUPLE_BREAK removes the
+ * parentheses. */
 #define UCS_PP_TUPLE_BREAK(...)                                            __VA_ARGS__
 #define UCS_PP_TUPLE_0_(_0, ...)                                           _0
 #define UCS_PP_TUPLE_0(...)                                                UCS_PP_TUPLE_0_(__VA_ARGS__, )

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Classes in C: a structure whose first member, "super", is its superclass, with
- * an initialiser and a cleanup function that run along the chain of superclasses.
+ * Classes in C: a structure whose first member, "super", is its superclass,
+ * with an initialiser and a cleanup function, which run along the chain of
+ * superclasses.
  *
  *   typedef struct animal { int legs; } animal_t;
  *   typedef struct dog { animal_t super; int tail; } dog_t;
@@ -111,8 +112,8 @@ void ucs_class_check_new_func_result(ucs_status_t status, void *obj);
     extern ucs_class_t _UCS_CLASS_DECL_NAME(_type); \
     UCS_CLASS_INIT_FUNC(_type, ##__VA_ARGS__)
 
-/* Defines a class. _super is its superclass, or void. It must follow the
- * cleanup function. */
+/* Defines a class. _super is its superclass, or void. The definition must
+ * follow the cleanup function. */
 #define UCS_CLASS_DEFINE(_type, _super) \
     extern ucs_class_t _UCS_CLASS_DECL_NAME(_super); \
     ucs_class_t _UCS_CLASS_DECL_NAME( \
@@ -162,8 +163,8 @@ void ucs_class_check_new_func_result(ucs_status_t status, void *obj);
 #define UCS_CLASS_CLEANUP(_type, _obj) \
     ucs_class_call_cleanup_chain(&_UCS_CLASS_DECL_NAME(_type), (_obj), -1)
 
-/* Allocates and initialises an object; *_obj is set on success only. Returns the
- * status. */
+/* Allocates and initialises an object; *_obj is set on success only. Returns
+ * the status. */
 #define UCS_CLASS_NEW(_type, _obj, ...) \
     _UCS_CLASS_NEW(_type, _obj, ##__VA_ARGS__) /* _obj may expand to several
                                                 * arguments */

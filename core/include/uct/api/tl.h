@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Types of functions: those of an interface and of its endpoints, each like the
- * function of the same name in uct.h. For programs that store or replace such
- * functions. The plugin ABI (<ucx/transport.h>) defines how this library finds
- * a transport's functions.
+ * Types of the functions of an interface and of its endpoints. For programs
+ * that store or replace such functions. The plugin ABI (<ucx/transport.h>)
+ * defines how this library finds a transport's functions.
  */
 #ifndef UCT_API_TL_H_
 #define UCT_API_TL_H_
@@ -23,7 +22,10 @@ typedef struct uct_ep uct_ep_t;
 typedef struct uct_listener uct_listener_t;
 typedef struct uct_worker uct_worker_t;
 
-/** Type of the function of the same name in uct.h, with the same contract. */
+/** Types of functions. The name and the contract of a type are those of the
+ *  function that uct.h, or a header that it includes, declares:
+ *  uct_ep_flush_func_t is the type of uct_ep_flush(). Only the type of
+ *  uct_cm_client_ep_conn_notify() is named uct_cm_ep_conn_notify_func_t. */
 typedef ucs_status_t (*uct_cm_ep_conn_notify_func_t)(uct_ep_h ep);
 typedef ssize_t (*uct_ep_am_bcopy_func_t)(uct_ep_h ep, uint8_t id,
                                           uct_pack_callback_t pack_cb,
@@ -165,8 +167,7 @@ typedef ucs_status_t (*uct_iface_tag_recv_zcopy_func_t)(
 /** A table of functions: the function of an interface or endpoint for each of
  *  the types above. */
 typedef struct uct_iface_ops {
-    /** The member has the name of the function in uct.h, without the prefix
-     *  "uct_". */
+    /** A member has the name of its type without "uct_" and "_func_t". */
     /** @{ */
     uct_cm_ep_conn_notify_func_t cm_ep_conn_notify;
     uct_ep_am_bcopy_func_t ep_am_bcopy;

@@ -190,8 +190,8 @@ void uct_worker_destroy(uct_worker_h worker);
 unsigned uct_worker_progress(uct_worker_h worker);
 
 /**
- * Adds a callback that every uct_worker_progress() calls. Any thread may call
- * this at any time.
+ * Adds a callback that uct_worker_progress() calls: every time, or only once
+ * with UCS_CALLBACKQ_FLAG_ONESHOT. Any thread may add callbacks at any time.
  *
  * @param [in]     worker  Worker.
  * @param [in]     func    Callback; returns the number of events that it
@@ -207,8 +207,8 @@ void uct_worker_progress_register_safe(uct_worker_h worker, ucs_callback_t func,
 
 /**
  * Removes a callback of uct_worker_progress_register_safe(). Any thread may
- * call this at any time. If another thread is in the callback, it may still be
- * running after the return.
+ * remove callbacks at any time. If another thread is running the callback, it
+ * may still be running after the return.
  *
  * @param [in]     worker  Worker.
  * @param [in,out] id_p    Identifier; becomes UCS_CALLBACKQ_ID_NULL. If it has
@@ -377,7 +377,7 @@ void uct_iface_mem_free(const uct_allocated_memory_t *mem);
  * - iface, dev_addr, iface_addr: connected to the peer's interface. Needs
  *   UCT_IFACE_FLAG_CONNECT_TO_IFACE.
  * - sockaddr with cm, or with iface that has
- *   UCT_IFACE_FLAG_CONNECT_TO_SOCKADDR: a client of that server.
+ *   UCT_IFACE_FLAG_CONNECT_TO_SOCKADDR: a client of the server at sockaddr.
  * - cm and conn_request: the server's side of a connection.
  *
  * The connection need not be established when the call returns. A failure is

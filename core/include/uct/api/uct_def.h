@@ -257,12 +257,10 @@ enum uct_msg_flags {
 enum uct_cb_flags {
     UCT_CB_FLAG_RESERVED = UCS_BIT(1), /**< Do not use */
     UCT_CB_FLAG_ASYNC    = UCS_BIT(2), /**< Callbacks may run in any thread, and
-                                        *   must be thread-safe. Needs
-                                        *   UCT_IFACE_FLAG_CB_ASYNC. An
-                                        *   interface that has only
-                                        *   UCT_IFACE_FLAG_CB_SYNC still calls
-                                        *   them from uct_iface_progress()
-                                        *   only. */
+                                        *   must be thread-safe. An interface
+                                        *   without UCT_IFACE_FLAG_CB_ASYNC
+                                        *   accepts this flag, but calls the
+                                        *   callbacks from progress only. */
 };
 
 /**
@@ -495,8 +493,8 @@ typedef void (*uct_async_event_cb_t)(void *arg, unsigned flags);
  * @param stag     The sender's tag.
  * @param imm      The sender's immediate value.
  * @param context  The callback may store a pointer here, which it finds again
- *                 in the later parts of the message. It allocates and frees the
- *                 memory. Not needed when FIRST is set without MORE.
+ *                 in the later parts of the message. The callback allocates and
+ *                 frees the memory. Not needed when FIRST is set without MORE.
  *
  * @return UCS_OK, or UCS_INPROGRESS to keep the descriptor, as for
  *         uct_am_callback_t.

@@ -299,9 +299,9 @@ struct uct_iface_attr {
                                                   address */
     size_t ep_addr_len;                      /**< Length of an endpoint
                                                   address */
-    size_t max_conn_priv;                    /**< Maximum private data of
-                                              * connection setup by socket
-                                              * address */
+    size_t max_conn_priv;                    /**< Maximum length of the private
+                                              *   data of connection setup by
+                                              *   socket address */
     struct sockaddr_storage listen_sockaddr; /**< Address at which an interface
                                               *   in server mode listens */
     double overhead;                         /**< Processor time for each
@@ -529,8 +529,8 @@ struct uct_ep_params {
     /** Local address from which to connect; without cm, needs
      *  UCT_IFACE_FLAG_CONNECT_TO_SOCKADDR */
     const ucs_sock_addr_t *local_sockaddr;
-    size_t dev_addr_length;   /**< Length of dev_addr. By default, the minimum
-                               *   length that its contents allow */
+    size_t dev_addr_length;   /**< Length of dev_addr in bytes. By default, the
+                               *   transport determines the length */
     size_t iface_addr_length; /**< Length of iface_addr; see dev_addr_length */
 };
 

@@ -42,8 +42,7 @@ enum {
                                               *   key */
     UCT_MD_FLAG_REG_DMABUF    = UCS_BIT(10), /**< Registers memory by its
                                                   dma-buf descriptor */
-    UCT_MD_FLAG_LAST          = UCS_BIT(11), /**< First unused bit; no
-                                                  flag will be added here */
+    UCT_MD_FLAG_LAST          = UCS_BIT(11), /**< First bit above the flags */
 };
 
 /** How to allocate or register memory. */
@@ -89,10 +88,10 @@ enum uct_md_mem_flags {
  *  types, bit n is ucs_memory_type_t n. */
 struct uct_md_attr {
     struct {
-        uint64_t max_alloc;        /**< Maximum number of bytes that can be
-                                    *   allocated */
-        size_t max_reg;            /**< Maximum number of bytes that can be
-                                    *   registered */
+        uint64_t max_alloc;        /**< Maximum length of one allocation in
+                                    *   bytes */
+        size_t max_reg;            /**< Maximum length of one registration in
+                                    *   bytes */
         uint64_t flags;            /**< UCT_MD_FLAG_xx */
         uint64_t reg_mem_types;    /**< Types of memory that can be
                                     *   registered */
@@ -129,11 +128,11 @@ typedef struct uct_md_mem_attr {
     ucs_sys_device_t sys_dev;   /**< Device or node that contains the memory, or
                                  *   UCS_SYS_DEVICE_ID_UNKNOWN */
     void *base_address;         /**< Start of the allocation that contains the
-                                 *   range; start of the range if it is
-                                 *   unknown */
+                                 *   range; if the allocation is unknown, start
+                                 *   of the range */
     size_t alloc_length;        /**< Length of the allocation that contains the
-                                 *   range; length of the range if it is
-                                 *   unknown */
+                                 *   range; if the allocation is unknown, length
+                                 *   of the range */
     int dmabuf_fd;              /**< Descriptor by which another device can
                                  *   access the memory; the caller closes it.
                                  *   UCT_DMABUF_FD_INVALID if there is none */

@@ -295,7 +295,7 @@ ucs_status_t uct_ep_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
  *  @{ */
 
 /**
- * Replaces the value of a 64-bit word if it has an expected value.
+ * Replaces the value of a 64-bit word if the word has the expected value.
  *
  * @param [in]  ep           Endpoint.
  * @param [in]  compare      Expected value.
@@ -524,7 +524,7 @@ ucs_status_t uct_iface_tag_recv_zcopy(uct_iface_h iface, uct_tag_t tag,
                                       size_t iovcnt, uct_tag_context_t *ctx);
 
 /**
- * Cancels a posted receive. It completes without any action of the peer.
+ * Cancels a posted receive. The cancellation needs no action of the peer.
  *
  * @param [in] iface  Interface.
  * @param [in] ctx    The receive.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Version of the UCT programming interface that these headers describe. It
- * differs from the versions of the library and of plugins.
+ * Version of the UCT programming interface that these headers describe. It is
+ * independent of the versions of the library and of plugins.
  */
 #ifndef UCT_API_VERSION_H_
 #define UCT_API_VERSION_H_
@@ -26,7 +26,7 @@
 #define UCT_MAJOR_BIT (24ul)
 #define UCT_MINOR_BIT (16ul)
 
-/** Packs a version for comparisons: `if UCT_API >= UCT_VERSION(1, 17)`. */
+/** Packs a version for comparisons: `#if UCT_API >= UCT_VERSION(1, 17)`. */
 #define UCT_VERSION(_major, _minor) \
     (((_major) << UCT_MAJOR_BIT) | ((_minor) << UCT_MINOR_BIT))
 
