@@ -620,14 +620,18 @@ static inline ucx_window_rx_t *ucx_window_drop_kept(ucx_window_t *window)
 }
 
 /** Returns the packets received out of order, in the format of
- * ucx_window_take_ack(). The cumulative acknowledgement is rx_psn. */
+ * ucx_window_take_ack(). The cumulative acknowledgement is rx_psn. While packets
+ * that were kept are delivered, the next one may have the number rx_psn, for
+ * which there is no bit. */
 static inline uint64_t ucx_window_sack(const ucx_window_t *window)
 {
     uint64_t sack = 0;
 
     for (const ucx_window_rx_t *rx = window->rx_head; rx != NULL;
          rx                        = rx->next) {
-        sack |= (uint64_t)1 << (rx->psn - window->rx_psn - 1);
+        if (rx->psn != window->rx_psn) {
+            sack |= (uint64_t)1 << (rx->psn - window->rx_psn - 1);
+        }
     }
     return sack;
 }
