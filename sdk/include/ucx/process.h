@@ -21,9 +21,10 @@ UCX_BEGIN_DECLS
 /**
  * Returns the start time of a process, in clock ticks since the start of the
  * system; 0 if there is no such process, or if it has ended and its parent has
- * not waited for it. *known_p is 1. If /proc/<pid>/stat exists but cannot be
- * read, *known_p and the result are 0. `pid` is a process of the caller's PID
- * namespace, to which /proc must belong. Makes a few system calls. Thread-safe.
+ * not waited for it. *known_p is 1. If /proc is not mounted, or if
+ * /proc/<pid>/stat exists but cannot be read, *known_p and the result are 0.
+ * `pid` is a process of the caller's PID namespace, to which /proc must belong.
+ * Makes a few system calls. Thread-safe.
  */
 static inline uint64_t ucx_process_start_time(uint32_t pid, int *known_p)
 {
@@ -38,7 +39,7 @@ static inline uint64_t ucx_process_start_time(uint32_t pid, int *known_p)
     snprintf(path, sizeof(path), "/proc/%u/stat", pid);
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
-        *known_p = (errno == ENOENT);
+        *known_p = (errno == ENOENT) && (access("/proc/self/stat", F_OK) == 0);
         return 0;
     }
     length = read(fd, text, sizeof(text) - 1);

@@ -5,12 +5,14 @@
 
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -625,6 +627,32 @@ START_TEST(start_times_tell_processes_apart)
 }
 END_TEST
 
+/* A child process hides /proc in a mount namespace of its own. Its exit status
+ * is 77 if that is not permitted. */
+START_TEST(without_proc_no_start_time_is_known)
+{
+    int known = 1, status;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        if ((unshare(CLONE_NEWNS) != 0) ||
+            (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) ||
+            (mount("none", "/proc", "tmpfs", 0, NULL) != 0)) {
+            _exit(77);
+        }
+        (void)ucx_process_start_time((uint32_t)getppid(), &known);
+        _exit(known);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status));
+    if (WEXITSTATUS(status) == 77) {
+        printf("skipped: no permission to mount over /proc\n");
+        return;
+    }
+    ck_assert_int_eq(WEXITSTATUS(status), 0);
+}
+END_TEST
+
 START_TEST(log_lines_go_to_the_log)
 {
     char line[128] = "";
@@ -673,6 +701,7 @@ int main(void)
     tcase_add_test(tc, clock_and_identity_stay);
     tcase_add_test(tc, pci_devices_have_numbers_names_and_distances);
     tcase_add_test(tc, start_times_tell_processes_apart);
+    tcase_add_test(tc, without_proc_no_start_time_is_known);
     tcase_add_test(tc, log_lines_go_to_the_log);
     tcase_add_test(tc, worker_parameters_are_checked);
     suite_add_tcase(suite, tc);
