@@ -11,8 +11,9 @@
  *
  *   head      | id 2 | flags 2 | length of the user's header 4 |
  *
- * The payload precedes the user's header, so that its offset is the same in
- * every message: a transport can then align the payload in its buffers.
+ * In AM and AM_REPLY the payload precedes the user's header, so that the
+ * payload is always at the same offset: a transport can then align it in its
+ * buffers.
  *
  * A sender's end is a ucp_wire_end_t: the UUID of its worker and the id of its
  * endpoint.
@@ -102,16 +103,15 @@ typedef struct ucp_am_worker {
                            *   head and padding */
     /** Pool of descriptors with space for small messages (desc.h) */
     ucs_mpool_t descs;
-    ucs_list_link_t held; /**< Descriptors whose handler has returned
-                           *   UCS_INPROGRESS and that the user has not
-                           *   released */
+    ucs_list_link_t held; /**< Descriptors that the user keeps: those in the
+                           *   state HELD (desc.h) */
 } ucp_am_worker_t;
 
 UCP_AREA_ACCESSOR(ucp_worker_am, struct ucp_worker, areas.am, ucp_am_worker_t)
 
 /** Initializes the state. The data that handlers get is aligned to
- *  params->am_alignment. Returns UCS_ERR_INVALID_PARAM if that is not a power
- *  of two. */
+ *  params->am_alignment. Returns UCS_ERR_INVALID_PARAM if this alignment is not
+ *  a power of two. */
 ucs_status_t ucp_am_worker_init(ucp_am_worker_t *am,
                                 const ucp_worker_params_t *params);
 

@@ -42,8 +42,8 @@ struct ucp_am_desc {
     size_t length;
     uint8_t state; /**< ucp_am_desc_state_t */
     uint8_t home;  /**< ucp_am_desc_home_t */
-    /** 1: the data is still at the sender, and the bytes after the descriptor
-     *  are the announcement (RTS) */
+    /** 1: the data is still at the sender, and the announcement (RTS) is in its
+     *  place */
     uint8_t rndv;
 };
 
@@ -60,9 +60,9 @@ static UCS_F_ALWAYS_INLINE char *ucp_am_desc_data(ucp_am_desc_t *desc)
     return (char *)(desc + 1) + sizeof(ucp_am_head_t);
 }
 
-/** Creates a descriptor for a copy of `size` bytes, in state IN_CALL. Frees
- *  the worker's reserve and tries once more if out of memory. Returns NULL if
- *  that fails, too. */
+/** Creates a descriptor for a copy of `size` bytes, in state IN_CALL. If out of
+ *  memory, frees the worker's reserve (base/reserve.h) and tries once more.
+ *  Returns NULL if that fails, too. */
 ucp_am_desc_t *ucp_am_desc_get(ucp_am_worker_t *am, size_t size);
 
 /** Frees a descriptor that is in no list. If the data is in a transport's

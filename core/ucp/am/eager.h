@@ -17,13 +17,13 @@ typedef struct ucp_am_send {
     uint32_t header_length;
     uint16_t id;
     uint8_t wire;       /**< UCP_AM_WIRE_* */
-    uint8_t reply : 1;  /**< The message contains `sender`, for replies */
+    uint8_t reply : 1;  /**< The receiver's handler gets a reply endpoint */
     uint8_t copied : 1; /**< `header` is a copy, to be freed */
     /** Eager by zero-copy: the transport has not completed the send, and may
      *  still read the buffers */
     uint8_t in_flight : 1;
-    /** Used by zero-copy if `reply`. The transport reads it until the send is
-     *  complete, so it must not be on the stack */
+    /** Used by zero-copy if `reply`: a part of the message. The transport reads
+     *  it until the send is complete, so it must not be on the stack */
     ucp_wire_end_t sender;
 } ucp_am_send_t;
 
@@ -43,8 +43,8 @@ enum {
     UCP_AM_OPS = UCS_BIT(UCP_OP_AM_SEND) | UCS_BIT(UCP_OP_AM_SEND_REPLY),
 };
 
-/** Bytes and iov entries of an eager message other than the payload and the
- *  user's header. */
+/** Header bytes of an eager message, without the user's header, and the number
+ *  of iov entries that zero-copy needs. */
 extern const ucp_eager_own_t ucp_am_eager_own;
 
 /** Returns the head of a request's message. */

@@ -88,8 +88,8 @@ typedef struct {
     /* Contains the received data; NULL until data arrives */
     ucp_am_desc_t *desc;
     size_t capacity; /* Bytes of data that `desc` can hold */
-    uint64_t word;
-    int is_lost; /* Data was lost because there was no memory */
+    uint64_t word;   /* The head, as ucp_am_word() returns it */
+    int is_lost;     /* Data was lost because there was no memory */
     char header[];
 } am_multi_t;
 
@@ -142,7 +142,6 @@ static ucs_status_t take_data(ucp_multi_recv_t *msg, const void *data,
     return status;
 }
 
-/* Calls the handler with the received data. */
 static void run_handler(am_multi_t *multi)
 {
     ucp_ep_h ep               = multi->super.ep;

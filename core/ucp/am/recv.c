@@ -85,9 +85,9 @@ static ucs_status_t deliver_desc(ucp_worker_h worker,
     return (status == UCS_INPROGRESS) ? UCS_INPROGRESS : UCS_OK;
 }
 
-/* Delivers a copy of the data. It is made because the handler was set with
- * UCP_AM_FLAG_PERSISTENT_DATA, or the data in the transport's buffer is not
- * aligned. */
+/* Delivers a copy of the data: the handler was set with
+ * UCP_AM_FLAG_PERSISTENT_DATA and the transport's buffer cannot be kept, or the
+ * data in this buffer is not aligned as the user wants. */
 static UCS_F_NOINLINE void deliver_copy(ucp_worker_h worker,
                                         const ucp_am_handler_t *handler,
                                         const char *payload, size_t length,
@@ -216,11 +216,10 @@ static void placed(ucp_stage_frag_t *frag)
     ucp_request_complete_recv_length(req, status);
 }
 
-/* For data that a handler has kept, and a user's buffer that the processor
- * cannot access (for example of a GPU): starts a copy in the background. Copies
- * in the background are combined if other small copies are in flight. Returns
- * NULL if no other copies are in flight or the data is not suitable; the caller
- * then copies at once. */
+/* For a user's buffer that the processor cannot access (for example of a GPU):
+ * starts a copy of the received data in the background, where it is combined
+ * with other small copies. Returns the request; NULL if no other small copies
+ * are in flight or the data is not suitable: the caller then copies at once. */
 static UCS_F_NOINLINE ucp_request_t *
 unpack_later(ucp_worker_h worker, ucp_am_desc_t *desc, const ucp_dt_iter_t *dt,
              const ucp_request_param_t *param)

@@ -20,7 +20,7 @@ const ucp_am_handler_t *ucp_am_handler_find(ucp_worker_h worker, uint64_t word);
 ucp_ep_h ucp_am_reply_ep(ucp_worker_h worker, const ucp_wire_end_t *sender);
 
 /** Calls a handler with the data of a descriptor. Returns UCS_INPROGRESS if the
- *  user keeps the descriptor. Otherwise the caller frees the descriptor; the
+ *  user keeps the descriptor. Otherwise the caller releases the descriptor; the
  *  result is UCS_ERR_NO_ELEM if the user has consumed the data during the call,
  *  else the status of the handler. */
 ucs_status_t ucp_am_call(ucp_worker_h worker, const ucp_am_handler_t *handler,

@@ -181,7 +181,6 @@ void ucp_am_rndv_reject(ucp_worker_h worker, ucp_am_desc_t *desc,
     ucp_rndv_reject(worker, (ucp_rndv_rts_t *)ucp_am_desc_data(desc), status);
 }
 
-/* Creates the user's receive request. */
 static ucs_status_t recv_request(ucp_worker_h worker, void *buffer,
                                  size_t count, const ucp_request_param_t *param,
                                  ucp_request_t **req_p)

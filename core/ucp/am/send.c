@@ -139,8 +139,8 @@ static int is_send_valid(ucp_ep_h ep, unsigned id, const void *header,
            ((header != NULL) || (header_length == 0));
 }
 
-/* Hot path: no allocation unless the transport cannot send the message at
- * once. */
+/* Hot path for short messages: no allocation, unless the transport cannot send
+ * the message at once. */
 static UCS_F_ALWAYS_INLINE ucs_status_ptr_t
 send_message(ucp_ep_h ep, unsigned id, const void *header, size_t header_length,
              const void *buffer, size_t count, unsigned flags, unsigned wire,

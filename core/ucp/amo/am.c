@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Atomics by active messages: the initiator sends the operands; the handler at
- * the owner of the memory executes the operation by its processor and replies
- * with the old value.
+ * the owner of the memory executes the operation by its processor and, if there
+ * is a result, replies with the old value.
  */
 #include "ucp/amo/amo.h"
 
@@ -55,11 +55,11 @@ static ucs_status_t am_progress(ucp_request_t *req)
     return UCS_OK;
 }
 
-/* Supports only operations that the key's lane does not. So an operation on a
- * key is never carried out by both: atomics of a device and atomics of the
- * owner's processor may not be atomic with each other. Therefore the costs are
- * not compared. Different operations on a key may use different ways (see
- * amo.h). */
+/* This protocol supports only operations that the key's lane does not support,
+ * and costs are not compared. So the same operation on a key is never carried
+ * out in two ways: atomics of a device and atomics of the owner's processor may
+ * not be atomic with each other. Different operations on a key may use
+ * different ways (see amo.h). */
 static unsigned am_query(const ucp_proto_query_t *query,
                          ucp_proto_range_t *range)
 {

@@ -10,10 +10,11 @@
  *                | request 4 | operation 1 | size 1 |
  *   ATOMIC_REPLY | request 4 | status 1 | secret 3 | old value 8 |
  *
- * `request` 0: an operation without result, which gets no reply. If it fails,
- * the next flush of the sender returns the error, as for a put. `secret`: a
- * part of the id of the sender's endpoint that other processes cannot guess, so
- * that they cannot forge a reply.
+ * `request`: the id of the sender's request, which the reply repeats. 0: an
+ * operation without result, which gets no reply. If it fails, the next flush of
+ * the sender returns the error, as for a put. `secret`: a part of the id of the
+ * sender's endpoint that other processes cannot guess, so that they cannot
+ * forge a reply.
  *
  * A sender's end is a ucp_wire_end_t: the UUID of its worker and the id of its
  * endpoint.

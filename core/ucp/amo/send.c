@@ -173,8 +173,8 @@ static unsigned lane_query(const ucp_proto_query_t *query,
     return ucp_amo_lane_can(query);
 }
 
-/* True if there is no result. An operation with a result may be incomplete
- * after the call of the progress function, because the result arrives later. */
+/* An operation with a result may be incomplete after the call of the progress
+ * function, because the result arrives later. */
 int ucp_amo_is_immediate(const ucp_request_t *req)
 {
     return ucp_send_amo(req)->result == NULL;

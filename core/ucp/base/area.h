@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Areas: bytes in a worker, an endpoint or a request whose contents only one
- * folder accesses: that of a class of operations (see base/class.h). The offset
- * and the size of an area are constants, so that access is as fast as access to
- * a named member.
+ * Areas: bytes in a worker, an endpoint or a request whose structure another
+ * folder defines, usually that of a class of operations (base/class.h). Offset
+ * and size are constants, so that access is as fast as to a named member.
  */
 #ifndef UCP_AREA_H
 #define UCP_AREA_H

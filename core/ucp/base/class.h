@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Classes of operations: tagged messages, active messages, streams, remote
- * memory, and what they share. A class describes itself in one constant. Other
- * folders call classes only through the functions below, which walk the table
- * of all classes. The table is made from the list in classes.h: a new class is
+ * memory, and what they share. A class describes itself in one constant. Lower
+ * layers call classes only through the table of all classes, mostly by the
+ * functions below. The table is made from the list in classes.h: a new class is
  * a new folder and a new row of that list.
  */
 #ifndef UCP_CLASS_H
@@ -20,9 +20,9 @@ enum { UCP_CLASS_NO_BYTES = UINT16_MAX };
 /** The counters of an endpoint (UCP_STATS_*, see stats/stats.h) that increase
  *  when a message is sent. */
 typedef struct ucp_class_sent {
-    /** Counter for each of the calls am_short, am_bcopy and am_zcopy.
-     *  UCP_CLASS_COUNTED: none, because the operation counted itself when it
-     *  started */
+    /** Counters for messages that are sent by am_short, am_bcopy and am_zcopy,
+     *  in this order. UCP_CLASS_COUNTED: none, because the operation counted
+     *  itself when it started */
     uint8_t by[3];
     /** Counter that increases with every message, in addition to `by`; 0:
      *  none */
@@ -51,14 +51,15 @@ typedef struct ucp_class_message {
 
 struct ucp_multi_receiver;
 
-/** Functions may be NULL: these are not called. All functions are called with
- *  the worker's lock held, except for worker_init and worker_cleanup. */
+/** A function that is NULL is not called. All functions are called with the
+ *  worker's lock held, except while the worker is created and at the end of
+ *  ucp_worker_destroy(). */
 typedef struct ucp_class {
     const char *name;
     const ucp_class_message_t *messages;
     unsigned num_messages;
-    /** Candidates for the selection by cost; if costs are equal, the first in
-     *  this list is selected */
+    /** The protocols of the class, candidates for the selection by cost. If
+     *  costs are equal, the first one in this list is selected */
     const ucp_proto_t *const *protos;
     unsigned num_protos;
     /** How the class receives eager messages of several fragments
@@ -81,24 +82,24 @@ typedef struct ucp_class {
      *  sleep. */
     int (*worker_is_busy)(ucp_worker_h worker);
     /** A message was lost because there was no memory, and it is not known
-     *  which receive it belongs to: completes all receives that may wait for it
-     *  with UCS_ERR_NO_MEMORY. */
+     *  which receive it belongs to: completes with UCS_ERR_NO_MEMORY all
+     *  receives that may wait for the message. */
     void (*worker_lost)(ucp_worker_h worker);
     /** Sets the parameters of an interface before it is opened: alignment and
      *  headroom of received messages. */
     void (*layout)(ucp_worker_h worker, uct_iface_params_t *params);
 
-    /** The user has created an endpoint. */
+    /** An endpoint was created for the user, not by the library for replies. */
     ucs_status_t (*ep_init)(ucp_ep_h ep, const ucp_ep_params_t *params);
-    /** The user closes the endpoint. `force`: without a flush
-     *  (UCP_EP_CLOSE_FLAG_FORCE). */
+    /** The close of the endpoint begins. `force`: without a flush, as with
+     *  UCP_EP_CLOSE_FLAG_FORCE. */
     void (*ep_close)(ucp_ep_h ep, int force);
     /** Returns non-zero if the peer still has to send data or replies: the
      *  close waits for them. */
     int (*ep_is_owed)(ucp_ep_h ep);
-    /** The endpoint fails or is closed by force: completes, with `status`, the
+    /** The endpoint fails, or its close ends: completes, with `status`, the
      *  operations of the class that are in neither of the endpoint's lists
-     *  `waiting` and `awaited`; the caller completes those. */
+     *  `waiting` and `awaited`; the caller completes those in the lists. */
     void (*ep_abort)(ucp_ep_h ep, ucs_status_t status);
     /** The endpoint has failed or is closed by force, and its lanes are
      *  released: ends what remains, for example the receives of a stream, with
@@ -117,9 +118,9 @@ typedef struct ucp_class {
     void (*ep_detach)(ucp_ep_h ep);
     void (*ep_free)(ucp_ep_h ep);
 
-    /** Cancels a receive of the class, which then completes with
-     *  UCS_ERR_CANCELED, if that is possible. Returns zero if the receive
-     *  belongs to another class. */
+    /** Cancels a receive of the class if that is possible; the receive then
+     *  completes with UCS_ERR_CANCELED. Returns zero if the receive belongs to
+     *  another class. */
     int (*cancel)(ucp_request_t *req);
     /** Returns the kind of a receive, for example "tag_recv", and writes its
      *  state or protocol to `text` (at most `max` bytes). Returns NULL if the
@@ -130,12 +131,12 @@ typedef struct ucp_class {
 /** All classes; the last entry is NULL. */
 extern const ucp_class_t *const ucp_classes[];
 
-/* Each function calls the function of ucp_class_t with the same name for all
+/* Each function calls the corresponding function of ucp_class_t for all
  * classes, in the order of the table; ucp_classes_cleanup() in reverse order.
  * If a worker_init fails, ucp_classes_init() cleans up the classes before it.
  * ucp_classes_ep_init() stops at the first failure and leaves the clean-up to
- * the caller. Functions that return an int or a text stop at the first class
- * that does not return 0 or NULL, and return its result. */
+ * the caller. Functions that return an int return non-zero if a class does, and
+ * stop there; so does ucp_classes_cancel(). */
 ucs_status_t ucp_classes_init(ucp_worker_h worker,
                               const ucp_worker_params_t *params);
 void ucp_classes_stop(ucp_worker_h worker);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The type of settings that have a size for each memory type, "512k" or
- * "host:512k,cuda:4m" (config_sizes.h): parsing, printing, look-up.
+ * Parses and prints settings such as "512k" or "host:512k,cuda:4m", the type
+ * ucp_config_sizes_t (config_sizes.h), and looks up sizes in them.
  */
 #include "ucp/base/config_sizes.h"
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The type of settings that have one size for peers on this machine and one for
- * peers on other machines, "16k" or "intra:16k,inter:128k" (config_thresh.h):
- * parsing and printing.
+ * Parses and prints settings such as "16k" or "intra:16k,inter:128k", the type
+ * ucp_config_thresh_t (config_thresh.h).
  */
 #include "ucp/base/config_thresh.h"
 
@@ -17,7 +16,7 @@ static const char *skip_spaces(const char *p)
     return p + strspn(p, " \t");
 }
 
-/* Reads one size, which ends at a comma or at the end of the text. */
+/* Reads the size in the first `length` characters of `text`. */
 static ucs_status_t read_size(const char *text, size_t length, size_t *size_p,
                               char *why)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The context: the communication resources of this machine that an application
- * uses. Read-only after creation.
+ * uses. Read-only after creation, except for the table of mapped memory.
  */
 #ifndef UCP_CONTEXT_H
 #define UCP_CONTEXT_H
@@ -36,8 +36,8 @@ typedef struct ucp_resource {
     uct_device_type_t dev_type;
     ucs_sys_device_t sys_dev;
     uint8_t md_index;
-    /** The user's lists exclude it: used only for endpoints to the worker
-     *  itself, which always work */
+    /** The user's lists of transports and devices exclude it: used only for
+     *  endpoints to the worker itself, which work with any lists */
     uint8_t loopback_only;
     /** Used only for the messages that connect other lanes ("NAME:aux" in
      *  UCX_TLS) */
@@ -74,7 +74,8 @@ struct ucp_context {
     int is_newer;
     /** Several threads use workers of the context (mt_workers_shared) */
     int shared;
-    /** Statistics are counted (UCX_STATS is set, see stats/stats.h) */
+    /** Statistics are counted (UCX_STATS=y, or UCX_STATS_DEST is set; see
+     *  stats/stats.h) */
     int counts;
     size_t estimated_num_eps;
     size_t estimated_num_ppn;
@@ -90,15 +91,15 @@ struct ucp_context {
 };
 typedef struct ucp_context ucp_context_t;
 
-/** Checks the field_mask that a program passed to `function`. If the program
- *  is newer than the library, bits that are not `known` are rejected with
- *  UCS_ERR_UNSUPPORTED, and the log message names the bit. Otherwise they
- *  are ignored. */
+/** Checks the field_mask that a program passed to `function`, for bits that are
+ *  not in `known`. If the program is newer than the library, rejects such a
+ *  mask with UCS_ERR_UNSUPPORTED and a log message. If not, ignores the
+ *  bits. */
 ucs_status_t ucp_context_check_fields(int is_newer, const char *function,
                                       uint64_t mask, uint64_t known);
 
-/** Applies the settings of ucp_config_modify to the configuration of a
- *  transport, after this was read from the environment and files. */
+/** Applies the settings of ucp_config_modify to a transport's configuration
+ *  that was read from the environment and files. */
 void ucp_context_apply_overrides(ucp_context_h context, void *uct_config);
 
 #endif

@@ -61,8 +61,8 @@ typedef struct ucp_dt_iter {
              *  memory (stage/stage.h) */
             struct ucp_copier *copier;
             union {
-                /** Data in entries of an iov: bytes of entry `index` that are
-                 *  processed */
+                /** Data in entries of an iov: number of bytes of entry `index`
+                 *  that were packed or unpacked */
                 size_t inside;
                 /** STAGED and contiguous: copies in flight, which fetch data
                  *  before it is packed or store data after it was unpacked
@@ -91,7 +91,8 @@ static inline int ucp_dt_is_contig(ucp_datatype_t datatype)
     return ucp_datatype_class(datatype) == UCP_DATATYPE_CONTIG;
 }
 
-/** True if the processor and the transports can access the memory. */
+/** True if the data is in blocks of memory that the processor can access and
+ *  that a transport can send by zero-copy. */
 static inline int ucp_dt_class_is_touchable(unsigned dt_class)
 {
     return (dt_class == UCP_DT_CLASS_CONTIG) || (dt_class == UCP_DT_CLASS_IOV);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Endpoints: each is one side of a connection to another worker. Endpoints with
- * equal lanes share a configuration, which contains limits and selected
- * protocols; an endpoint holds little more than its lanes, which are the
- * transports' endpoints.
+ * Endpoints: each is one side of a connection to a worker, which may also be
+ * its own worker. Endpoints with equal lanes share a configuration, which
+ * contains limits and selected protocols. A lane is an endpoint of a transport.
  */
 #ifndef UCP_EP_H
 #define UCP_EP_H
@@ -13,8 +12,8 @@
 #include "ucp/base/worker.h"
 
 enum {
-    /** Requests are not sent but appended to the queue `waiting`: earlier ones
-     *  wait there for send resources, or the lanes are not connected yet */
+    /** New requests are not sent but appended to the queue `waiting`: earlier
+     *  requests wait there, or the lanes are not connected yet */
     UCP_EP_FLAG_BLOCKED    = UCS_BIT(0),
     UCP_EP_FLAG_FAILED     = UCS_BIT(1), /**< The endpoint has failed:
                                           *   operations return fail_status */
@@ -26,16 +25,18 @@ enum {
     UCP_EP_FLAG_CLOSING    = UCS_BIT(4), /**< The user has called
                                           *   ucp_ep_close_nbx, or the library
                                           *   closes the endpoint */
-    /** The queue `waiting` will be continued by a callback: by that of a lane
-     *  whose member `pending` is in its transport's pending queue, or when the
-     *  lanes are connected or a copy of data is complete (order/queue.h) */
+    /** An event will continue the queue `waiting`: a transport calls a member
+     *  `pending` that is in its pending queue, the lanes are connected, or a
+     *  copy of data is complete (order/queue.h) */
     UCP_EP_FLAG_PENDING    = UCS_BIT(5),
     /** The requests in the queue `waiting` are being sent */
     UCP_EP_FLAG_DRAINING   = UCS_BIT(6),
     UCP_EP_FLAG_ERR_MODE   = UCS_BIT(7), /**< Error handling mode is PEER */
-    UCP_EP_FLAG_SCHEDULED  = UCS_BIT(8), /**< In worker->scheduled: the next
-                                          *   progress handles it */
-    /** Closed and flushed: the next progress frees it */
+    UCP_EP_FLAG_SCHEDULED  = UCS_BIT(8), /**< In worker->scheduled or
+                                          *   scheduled_now: progress will
+                                          *   handle it */
+    /** The close has nothing left to flush: the next progress frees the
+     *  endpoint */
     UCP_EP_FLAG_FLUSHED    = UCS_BIT(9),
     /** There was a fence that could not complete at once. A flush in the
      *  background, the request `fence`, implements it: the user's operations
@@ -52,15 +53,15 @@ enum {
      *  and continues in the background */
     UCP_EP_FLAG_TRIAL      = UCS_BIT(14),
     /** There was a fence after puts, gets or atomics that are emulated by
-     *  messages, and these may not be complete: an access over a lane must wait
-     *  until they are */
+     *  messages and may be incomplete: an access over a lane must wait until
+     *  they are complete */
     UCP_EP_FLAG_ORDERED    = UCS_BIT(13),
     /** The user's endpoint to its own worker: the worker's replies to messages
      *  of this endpoint go over this endpoint, too */
     UCP_EP_FLAG_LOOPBACK   = UCS_BIT(15),
 };
 
-/** While any of these flags is set, nothing can be sent. */
+/** While any of these flags is set, new requests cannot be sent at once. */
 #define UCP_EP_FLAGS_BUSY (UCP_EP_FLAG_BLOCKED | UCP_EP_FLAG_FAILED)
 
 /** While any of these flags is set, the user's operations need a request: they
@@ -75,14 +76,15 @@ typedef struct ucp_ep_lane {
     uct_ep_h uct;
     ucp_ep_h ep; /**< The UCP endpoint of this lane */
     /** Added to the transport's pending queue when the first request in
-     *  `waiting` waits for send resources of this lane. The transport calls it
-     *  when there are some */
+     *  `waiting` waits for send resources of this lane. The transport calls
+     *  pending.func when the lane has some again */
     uct_pending_req_t pending;
 } ucp_ep_lane_t;
 
-/** Members that most endpoints do not need; allocated when one is set. */
+/** Members that most endpoints do not need; allocated when the first of them is
+ *  set. */
 typedef struct ucp_ep_extra {
-    ucp_err_handler_cb_t err_cb; /**< The user's; or NULL */
+    ucp_err_handler_cb_t err_cb; /**< The user's error handler, or NULL */
     /** Set by the user in ucp_ep_params_t; NULL if there is none */
     char *name;
     struct ucp_cm_conn *conn; /**< Connection by socket address; or NULL */
@@ -151,8 +153,8 @@ struct ucp_ep {
     ucs_list_link_t awaited;
     /** As ucp_ep_lane_t::pending, for lane 0 */
     uct_pending_req_t pending;
-    /** The close request, while it waits until `awaited` is empty; NULL when
-     *  the flush of the close has started */
+    /** The close request, while the close waits for data and replies of the
+     *  peer; NULL when the flush of the close has started */
     ucp_request_t *close_req;
     /** Random part of the id by which peers name this endpoint. Only peers that
      *  may reply know it, and their replies repeat it */
@@ -174,19 +176,19 @@ struct ucp_ep {
     uint32_t rma_done;
     /** Value of rma_issued at the last emulated get. The peer may read its
      *  memory for this get after it has received messages that were sent later,
-     *  so a fence has to wait until rma_done has this value */
+     *  so a fence has to wait until rma_done has reached this value */
     uint32_t rma_fetch;
     /** Number of incomplete flushes that wait until the data of put and atomics
      *  is in the peer's memory */
     uint32_t remote_flushes;
-    /** The last of the flushes that wait until rma_done has a certain value.
-     *  They form a ring, in which the first one follows the last; NULL if there
-     *  are none */
+    /** The last of the flushes that wait until rma_done has reached a certain
+     *  value. They form a ring, in which the first flush follows the last; NULL
+     *  if no flush waits */
     ucs_queue_elem_t *rma_flushes;
     /** Next endpoint with the same hash in the table worker->reply_eps */
     struct ucp_ep *hash_next;
     ucp_ep_extra_t *extra; /**< NULL if no member of it is set */
-    /** Next endpoint in the list worker->scheduled; used with
+    /** Next endpoint in worker->scheduled or worker->scheduled_now; used with
      *  UCP_EP_FLAG_SCHEDULED */
     struct ucp_ep *scheduled_next;
     ucp_ep_lane_t more[]; /**< Lanes 1 .. config->num_lanes - 1 */
@@ -208,7 +210,7 @@ static UCS_F_ALWAYS_INLINE struct ucp_ep_stats *ucp_ep_stats(ucp_ep_h ep)
 }
 
 /** Returns the identifier by which the peer names this endpoint. Other
- *  processes cannot guess it. */
+ *  processes than the peer cannot guess it. */
 static inline ucp_wire_end_t ucp_ep_wire_end(ucp_ep_h ep)
 {
     return (ucp_wire_end_t){ucp_le64(ep->worker->uuid),

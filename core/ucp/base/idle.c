@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Interfaces without traffic, which progress does not poll (idle.h): when an
+ * Interfaces without traffic, which progress polls rarely (idle.h): when an
  * interface becomes idle or active, and the rare polls of idle interfaces.
  */
 #include "ucp/base/idle.h"

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Interfaces without traffic, which progress does not poll. All functions are
- * called with the worker's lock held.
+ * Interfaces without traffic, which progress polls rarely. All functions
+ * except ucp_idle_init() are called with the worker's lock held.
  *
- * An interface is active while it has endpoints, and for about 50 ms after a
- * poll has found an event: a peer may send to an interface without endpoints.
- * Idle interfaces are polled about every 50 microseconds, or every 16 rounds
- * of progress if these take longer. ucp_worker_arm() makes the next progress
- * poll them at once, because a thread that is woken has to find the event.
+ * An interface becomes active when it gets an endpoint, or when a poll finds an
+ * event: a peer may send to an interface without endpoints. An active interface
+ * becomes idle when it has been without endpoints for about 50 ms. Idle
+ * interfaces are polled about every 50 microseconds, or every 16 rounds of
+ * progress if these take longer. ucp_worker_arm() makes the next progress poll
+ * them at once, because a thread that is woken has to find the event.
  */
 #ifndef UCP_IDLE_H
 #define UCP_IDLE_H
@@ -18,8 +19,7 @@
  *  (uct_iface_can_idle()). Without this call all interfaces stay active. */
 void ucp_idle_init(ucp_worker_h worker);
 
-/** Makes an interface active: a message is about to be sent, and a reply will
- *  arrive at this interface. */
+/** Makes an interface active, for example because it gets an endpoint. */
 void ucp_idle_wake(ucp_worker_iface_t *wiface);
 
 /** Polls idle interfaces if the interval of 50 microseconds has passed. Returns
@@ -33,8 +33,8 @@ static inline void ucp_idle_poll_soon(ucp_worker_h worker)
     worker->idle.rounds    = 1;
 }
 
-/** Called by every progress. Returns non-zero once in 16 calls, or if
- *  ucp_idle_poll_soon() was called: the caller then calls ucp_idle_poll(). Hot
+/** Called by every progress. Returns non-zero if the caller shall call
+ *  ucp_idle_poll(): once in 16 calls, and after ucp_idle_poll_soon(). Hot
  *  path. */
 static UCS_F_ALWAYS_INLINE int ucp_idle_is_round(ucp_worker_h worker)
 {

@@ -25,9 +25,9 @@ struct ucp_id_table {
     slot_t *slots;
     uint32_t num_slots;
     uint32_t first_free; /* slot + 1; 0: no slot is free */
-    /* slot + 1 of the last free slot, if there is one. Released slots are
-     * appended here and reused last, so that an id is in use again only after a
-     * long time */
+    /* slot + 1 of the last free slot, if a slot is free. Released slots are
+     * appended behind it and reused last, so that an id is in use again only
+     * after a long time */
     uint32_t last_free;
 };
 

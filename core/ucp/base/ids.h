@@ -2,8 +2,8 @@
 /*
  * Ids for objects that peers refer to. One part of an id is the number of a
  * slot in a table; the other part counts the uses of the slot, modulo 4096. So
- * a stale id, or an invalid id from a faulty peer, is not found, and does not
- * refer to another object.
+ * a stale id, or an invalid id from a faulty peer, is very unlikely to refer to
+ * another object.
  */
 #ifndef UCP_IDS_H
 #define UCP_IDS_H
@@ -20,7 +20,8 @@ void ucp_id_table_destroy(ucp_id_table_t *table);
 ucs_status_t ucp_id_add(ucp_id_table_t *table, void *object, uint32_t *id_p);
 void ucp_id_del(ucp_id_table_t *table, uint32_t id);
 
-/** Returns NULL if there is no such id. `id` may come from a peer. */
+/** Returns the object, or NULL if the id is not in use. `id` may have any
+ *  value, because it may come from a peer. */
 void *ucp_id_get(const ucp_id_table_t *table, uint64_t id);
 
 #endif

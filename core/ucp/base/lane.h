@@ -2,8 +2,8 @@
 /*
  * The capabilities and costs of an endpoint's lanes, read once from their
  * transports. A lane is one transport endpoint of an endpoint. Lane 0 carries
- * the active messages; further lanes serve operations that it does not support
- * or is slower at.
+ * the active messages. Further lanes serve operations that lane 0 does not
+ * support or is slower at, or carry a part of large transfers.
  */
 #ifndef UCP_BASE_LANE_H
 #define UCP_BASE_LANE_H
@@ -34,8 +34,8 @@ typedef struct ucp_lane_cost {
     double latency;         /**< Seconds */
 } ucp_lane_cost_t;
 
-/** Limits of active messages in bytes; max_iov is a number of entries. A limit
- *  of 0 means that the method is not supported. */
+/** Limits of active messages in bytes; max_iov is a number of entries. A method
+ *  (short, bcopy, zcopy) whose maximum is 0 is not supported. */
 typedef struct ucp_lane_am {
     size_t max_short;
     size_t max_bcopy;
@@ -51,8 +51,8 @@ typedef struct ucp_lane_am {
     uint8_t many;
 } ucp_lane_am_t;
 
-/** Limits of put or get in bytes; max_iov is a number of entries. A limit of 0
- *  means that the method is not supported. */
+/** Limits of put or get in bytes; max_iov is a number of entries. A method
+ *  (short, bcopy, zcopy) whose maximum is 0 is not supported. */
 typedef struct ucp_lane_rma {
     size_t max_short;
     size_t max_bcopy;
@@ -73,8 +73,8 @@ typedef struct ucp_lane_config {
     /** Identifies the peer's device: index of the first entry in the peer's
      *  address that uses this device */
     uint8_t remote_device;
-    /** 1: a network device transfers the data; 0: the processor copies the
-     *  data */
+    /** 1: the lane uses a network device; 0: it stays within this machine, for
+     *  example by shared memory */
     uint8_t is_network;
     uint64_t caps;     /**< UCT_IFACE_FLAG_* */
     uint64_t md_flags; /**< UCT_MD_FLAG_* */
@@ -98,9 +98,9 @@ typedef struct ucp_lane_config {
     } amo;
 } ucp_lane_config_t;
 
-/** Returns non-zero if the domain gives access to any memory. If the access
- *  needs a key, the owner registers the memory first. Returns zero for a domain
- *  that gives access only to memory that its transport has allocated. */
+/** Returns non-zero if a domain gives access to arbitrary memory, which it
+ *  registers first if a key is needed. Returns zero if it gives access only to
+ *  memory that it has allocated. */
 static inline int ucp_md_serves_any_memory(uint64_t md_flags)
 {
     return (md_flags & UCT_MD_FLAG_REG) || !(md_flags & UCT_MD_FLAG_NEED_RKEY);

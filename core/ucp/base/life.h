@@ -13,8 +13,9 @@
  *  endpoint, or calls the user's error handler. */
 void ucp_ep_schedule(ucp_ep_h ep);
 
-/** Marks the endpoint as failed and completes all its operations with
- *  `status`. The next progress calls the user's error handler if the error
+/** Marks the endpoint as failed and completes its operations with `status`,
+ *  except those that a transport still processes: these complete through their
+ *  callbacks. The next progress calls the user's error handler if the error
  *  handling mode is PEER. No effect if the endpoint has failed already. */
 void ucp_ep_fail(ucp_ep_h ep, ucs_status_t status);
 
@@ -23,19 +24,19 @@ void ucp_ep_fail(ucp_ep_h ep, ucs_status_t status);
  *  endpoint are processed. */
 void ucp_ep_fail_later(ucp_ep_h ep, ucs_status_t status);
 
-/** As ucp_ep_fail(), but without messages to the peer: for an endpoint that
- *  the peer, or the user, has closed. Operations that the transport still
- *  processes complete through their callbacks. */
+/** As ucp_ep_fail(), but sends no messages to the peer: for an endpoint that
+ *  the peer, or the user, has closed. */
 void ucp_ep_shut(ucp_ep_h ep, ucs_status_t status);
 
-/** Closes the endpoint by force: completes all operations with
- *  UCS_ERR_CANCELED. The next progress frees the endpoint, because users call
- *  this in callbacks while a caller on the stack still uses the endpoint. */
+/** Closes the endpoint by force: makes it fail with UCS_ERR_CANCELED, as by
+ *  ucp_ep_shut(), but notifies the peer if possible. The next progress frees
+ *  the endpoint, because users call this in callbacks while a caller on the
+ *  stack still uses the endpoint. */
 void ucp_ep_discard(ucp_ep_h ep);
 
-/** Frees an endpoint that nothing refers to any more, not even callers on the
- *  stack. Called only where this is certain: by progress, after a failed
- *  creation, and by ucp_worker_destroy(). */
+/** Frees an endpoint that no caller on the stack uses. Called only where this
+ *  is certain: by progress, after a failed creation, and by
+ *  ucp_worker_destroy(). */
 void ucp_ep_destroy_now(ucp_ep_h ep);
 
 /** Reports the loss of a message whose receive is not known: all endpoints of

@@ -130,7 +130,7 @@ ucp_request_t *ucp_request_by_id(ucp_worker_h worker, uint64_t id)
 }
 
 /* Makes the request complete for ucp_request_check_status, which the callback
- * may call. If the callback calls ucp_request_free, this sets only
+ * may call. ucp_request_free in the callback only sets
  * UCP_REQUEST_FLAG_RELEASED, and finish() frees the request after the
  * callback. */
 static UCS_F_ALWAYS_INLINE void begin_callback(ucp_request_t *req)
@@ -148,8 +148,8 @@ static void finish(ucp_request_t *req)
     }
 }
 
-/* The user may reuse or free an external request in its callback, so the
- * request is not accessed after the callback. */
+/* The user may reuse or free an external request in the callback, so it is not
+ * accessed after the callback. */
 static UCS_F_NOINLINE void external_send(ucp_request_t *req)
 {
     ucp_send_nbx_callback_t cb = req->send.cb;

@@ -37,7 +37,8 @@ enum {
 enum {
     /** The user has released the request: it is freed when it completes */
     UCP_REQUEST_FLAG_RELEASED = UCS_BIT(1),
-    UCP_REQUEST_FLAG_CALLBACK = UCS_BIT(2), /**< A callback is set */
+    UCP_REQUEST_FLAG_CALLBACK = UCS_BIT(2), /**< The user's callback is set and
+                                             *   was not called yet */
     UCP_REQUEST_FLAG_EXTERNAL = UCS_BIT(3), /**< The user allocated it */
     UCP_REQUEST_FLAG_RECV     = UCS_BIT(4), /**< The recv member is in use */
     /** In ucp_ep::awaited, the endpoint's list of requests that await a
@@ -48,8 +49,8 @@ enum {
     /** A flush that implements a fence: it holds back later operations of the
      *  user (order/fence.c) */
     UCP_REQUEST_FLAG_FENCE    = UCS_BIT(12),
-    /** Its completion is reported to ucp_request_timed(), because the duration
-     *  is measured */
+    /** The duration is measured: the completion of the request is reported to
+     *  ucp_request_timed() */
     UCP_REQUEST_FLAG_TIMED    = UCS_BIT(13),
 };
 
@@ -99,11 +100,11 @@ struct ucp_request {
     union {
         struct {
             /** Link in ep->waiting, in the queue of a fence (ep->fence), or in
-             *  worker->deferred */
+             *  worker->deferred or worker->leaving */
             ucs_queue_elem_t queue;
             ucp_ep_h ep;
-            /** NULL before the operation starts, and in a request that
-             *  ucp_eager_deferred() has created */
+            /** NULL before the operation starts. Always NULL in a request of
+             *  ucp_eager_deferred() and in a flush of a whole worker */
             const ucp_proto_t *proto;
             ucp_send_nbx_callback_t cb;
             uct_completion_t comp;
@@ -149,9 +150,8 @@ void ucp_request_pool_cleanup(ucp_worker_h worker);
 
 /** Returns the request in `param` that the user allocated or, if there is none,
  *  a request from the pool. Returns NULL if out of memory. Stores user_data of
- *  `param` but does not set the callback: if the operation completes before
- *  UCP_REQUEST_FLAG_CALLBACK is set, the user's call returns the status and no
- *  callback is called. */
+ *  `param` but not the callback. So if the operation completes at once, its
+ *  completion calls no callback, see ucp_request_send_result(). */
 ucp_request_t *ucp_request_get(ucp_worker_h worker,
                                const ucp_request_param_t *param);
 
@@ -163,9 +163,9 @@ ucp_request_t *ucp_request_get_internal(ucp_worker_h worker);
  *  a request that the user allocated. */
 void ucp_request_put(ucp_request_t *req);
 
-/** Releases the user's request: it is freed when it completes. Clears the
- *  flags in `without` first: without UCP_REQUEST_FLAG_CALLBACK the callback
- *  is not called. Takes the worker's lock. */
+/** Releases a request for the user: frees it now, or when it completes. In the
+ *  latter case clears the flags `without` (UCP_REQUEST_FLAG_CALLBACK: the
+ *  callback is not called). Takes the worker's lock. */
 void ucp_request_release_user(ucp_request_t *req, unsigned without);
 
 /** Assign, remove and look up the id by which a peer names the request.
@@ -195,15 +195,17 @@ void ucp_request_complete_recv_length(ucp_request_t *req, ucs_status_t status);
 void ucp_request_ep_add(ucp_request_t *req, ucp_ep_h ep);
 void ucp_request_ep_del(ucp_request_t *req);
 
-/** True if the request is complete: its status is final, and its callback runs
- *  or has run. May be called by any thread. */
+/** True if the request is complete: its status is final. Its callback, if it
+ *  has one, may still run. May be called by any thread. */
 static UCS_F_ALWAYS_INLINE int ucp_request_is_done(const ucp_request_t *req)
 {
     return __atomic_load_n(&req->completed, __ATOMIC_ACQUIRE);
 }
 
-/** Returns the result of the user's call for a send that was started. If the
- *  send is not complete, its completion will call the user's callback. */
+/** Returns the result of the user's call for a send that was started: the
+ *  request if the send is incomplete, whose completion calls the user's
+ *  callback later; else the status. With UCP_OP_ATTR_FLAG_NO_IMM_CMPL also
+ *  returns a complete request, after calling the callback. */
 ucs_status_ptr_t ucp_request_send_result(ucp_request_t *req,
                                          const ucp_request_param_t *param);
 

@@ -55,7 +55,7 @@ int ucp_reserve_spend(ucp_worker_h worker)
 
     /* The last refill may have failed. Try to allocate the reserve here, but at
      * most once between two calls of progress: otherwise a caller that repeats
-     * its allocation until this returns 0 might never end. */
+     * its allocation until this function returns 0 might never end. */
     if ((reserve->memory == NULL) && !reserve->is_refilling) {
         reserve->memory = map_reserve();
     }

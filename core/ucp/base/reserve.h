@@ -36,8 +36,9 @@ ucs_status_t ucp_reserve_init(struct ucp_worker *worker);
 void ucp_reserve_cleanup(struct ucp_worker *worker);
 
 /** Frees the reserve. Returns non-zero if the caller shall retry the failed
- *  allocation; 0 if the reserve was already freed since the last progress.
- *  Called by the worker's thread. */
+ *  allocation; 0 if there is no reserve, because it was already freed since the
+ *  last progress or could not be allocated again. Called by the worker's
+ *  thread. */
 int ucp_reserve_spend(struct ucp_worker *worker);
 
 /** malloc() that uses the reserve if necessary. Released by free(). */

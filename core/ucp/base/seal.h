@@ -3,11 +3,13 @@
  * Header of worker addresses and packed keys. Users pass these between
  * processes by their own means and without a length, so the header contains the
  * kind and the length of the bytes, and detects damage. Two forms, with sizes
- * in bytes:
+ * in bytes in parentheses:
  *
- *  | guard 1 | length 1 | checksum 2 | body |      up to 127 bytes in all
- *  | guard 1 | 0x80 + length / 256 1 | length % 256 1 | guard 1 | checksum 2 |
- *    body |                                        longer
+ *  up to 127 bytes in all:
+ *    | guard (1) | length (1) | checksum (2) | body |
+ *  longer:
+ *    | guard (1) | 0x80 + length / 256 (1) | length % 256 (1) | guard (1) |
+ *    | checksum (2) | body |
  *
  * `length` counts all bytes, those of the header included. The guard is a CRC
  * of the kind and the length: at most four bytes are read before the guard
@@ -30,7 +32,7 @@ enum {
 
 enum { UCP_SEAL_MAX_LENGTH = 0x7fff, UCP_SEAL_MAX_HEADER = 6 };
 
-/** Returns the size of the header for a body of that length. */
+/** Returns the size of the header for a body of `body_length` bytes. */
 static inline size_t ucp_seal_header(size_t body_length)
 {
     return (body_length + 4 < 0x80) ? 4 : 6;
@@ -40,8 +42,8 @@ static inline size_t ucp_seal_header(size_t body_length)
  *  already in place. */
 void ucp_seal_close(void *bytes, size_t length, uint8_t kind);
 
-/** Returns the length from the header, or 0 if the bytes are not of this kind.
- *  At least four bytes must be readable. */
+/** Returns the length of header and body from the header, or 0 if the bytes are
+ *  not of this kind. At least four bytes must be readable. */
 size_t ucp_seal_length(const void *bytes, uint8_t kind);
 
 /**

@@ -5,14 +5,14 @@
  * compressed data is a row of sequences; each adds literals and then a copy of
  * earlier output:
  *
- *  | L << 4 | M | more of L | literals | more of M | distance |
+ *  | L * 16 + M | more of L | literals | more of M | distance |
  *
  * L         number of literals. If it is 15, the next byte is added, and
  *           further bytes while the last one was 255
  * M         0: the data ends after the literals. Otherwise M + 2 bytes are
  *           copied from `distance` bytes before the end of the output. If M
  *           is 15, more bytes are added as to L
- * distance  d - 1 in one byte if d is at most 224, else two bytes:
+ * distance  d; stored as d - 1 in one byte if d is at most 224, else two bytes:
  *           224 + (d - 225) / 256, (d - 225) % 256
  */
 #ifndef UCP_SQUEEZE_H
@@ -31,10 +31,9 @@ static inline size_t ucp_squeeze_bound(size_t length)
 
 /**
  * Compresses buffer[start, end) to `dest`, which holds ucp_squeeze_bound()
- * bytes. The bytes before `start` are not part of the output, but repetitions
- * of them are found, because the caller of ucp_unsqueeze() has the same bytes
- * there. `end` is at most UCP_SQUEEZE_MAX. Returns the number of bytes in
- * `dest`.
+ * bytes. The bytes before `start` are not compressed, but the output may refer
+ * to them, because the caller of ucp_unsqueeze() has the same bytes there.
+ * `end` is at most UCP_SQUEEZE_MAX. Returns the number of bytes in `dest`.
  */
 size_t ucp_squeeze(const uint8_t *buffer, size_t start, size_t end,
                    uint8_t *dest);

@@ -27,7 +27,7 @@ typedef struct ucp_worker_iface {
     uint8_t resource; /**< Index of its resource in the context */
     /** The transport allows progress to stop polling the interface (idle.h) */
     uint8_t may_idle;
-    uint8_t is_idle; /**< Progress does not poll it */
+    uint8_t is_idle; /**< Only ucp_idle_poll() polls it */
     /** Number of further polls of the idle interfaces (one in 50 microseconds)
      *  after which this interface becomes idle; counts down while it has no
      *  endpoints */
@@ -54,7 +54,7 @@ enum {
      *  memory of a device (stage/stage.h): the user's buffers may be in memory
      *  that the processor cannot access */
     UCP_WORKER_FLAG_STAGE    = UCS_BIT(5),
-    /** The calls of progress are counted */
+    /** The worker counts statistics: `stats` is set */
     UCP_WORKER_FLAG_STATS    = UCS_BIT(6),
 };
 
@@ -73,7 +73,7 @@ struct ucp_worker {
     } idle; /**< When idle interfaces are polled again (idle.h) */
     ucs_mpool_t requests;
     /** Sends that were in `deferred` when the running call of progress began.
-     *  It completes them when the transports have sent their data */
+     *  This call completes them when the transports have sent their data */
     ucs_queue_head_t leaving;
     /** Sends for which am_short has returned UCS_INPROGRESS: the transport has
      *  copied the data, and sends it in its next progress. The next call of

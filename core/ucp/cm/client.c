@@ -149,8 +149,8 @@ static ucs_status_t start(ucp_cm_conn_t *conn, ucp_cm_manager_t *manager)
 }
 
 /* Tries the managers that were not tried yet, until one starts to resolve the
- * address. `status`: the error of the manager before; returned if no manager is
- * left. */
+ * address. If none does, returns the error of the last manager. `status`: the
+ * error of the manager that was tried before this call. */
 static ucs_status_t try_next(ucp_cm_conn_t *conn, ucs_status_t status)
 {
     ucp_cm_worker_t *cms = ucp_worker_cm(conn->ep->worker)->cms;

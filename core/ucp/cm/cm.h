@@ -48,20 +48,21 @@ void ucp_cm_reject(ucp_conn_request_h request);
  *  yet. */
 ucs_status_t ucp_cm_query(ucp_ep_h ep, ucp_ep_attr_t *attr);
 
-/** Returns non-zero if the endpoint was created by socket address, the
- *  connection is not established, and no request waits for it: a close can then
- *  free the endpoint without waiting for the peer. */
+/** Returns non-zero if the endpoint was created by socket address, its
+ *  connection is not established, and it has no requests that wait: a close can
+ *  then free the endpoint without waiting for the peer. */
 int ucp_cm_may_drop(ucp_ep_h ep);
 
-/** Called when the flush of a closing endpoint is complete. Returns non-zero if
- *  the endpoint is connected by socket address: it then sends a FAREWELL
- *  message, and `req` completes and the endpoint is freed when the peer has
- *  received that. */
+/** Called when the flush of a closing endpoint is complete. If the endpoint is
+ *  connected by socket address and the peer has not left, sends a FAREWELL
+ *  message and returns non-zero: when the peer has received the message, `req`
+ *  completes and the endpoint is freed. */
 int ucp_cm_leave(ucp_ep_h ep, ucp_request_t *req);
 
 /** Called when the peer's FAREWELL message has arrived, or the manager reports
  *  that the peer has disconnected: the peer sends no more data and no more
- *  replies. */
+ *  replies. Makes the endpoint fail, unless it is closing and needs nothing
+ *  more from the peer. */
 void ucp_cm_peer_left(ucp_ep_h ep);
 
 /** Called when the endpoint has failed or is closed by force: disconnects, and

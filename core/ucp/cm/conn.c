@@ -101,8 +101,8 @@ void ucp_cm_conn_drop(ucp_cm_conn_t *conn)
     }
 }
 
-/* Completes a close that has sent a FAREWELL message: the peer has received it,
- * or is lost. */
+/* Completes a close that has sent a FAREWELL message: the peer has received the
+ * message or is lost, or the endpoint is closed by force. */
 static void left(ucp_cm_conn_t *conn, ucs_status_t status)
 {
     ucp_request_t *req = conn->leave_req;

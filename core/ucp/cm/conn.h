@@ -37,11 +37,11 @@ typedef struct ucp_cm_conn {
     uint8_t peer_left;
     uint8_t send_id; /**< Clients: the hello contains worker->client_id
                         *   (UCP_EP_PARAMS_FLAGS_SEND_CLIENT_ID) */
-    /** Clients: `local` is the address to connect from, which the user has set;
-     *  until has_local is set */
+    /** Clients: the user has set the address to connect from. `local` has this
+     *  address until has_local is set */
     uint8_t has_bind;
     /** `local` and `remote` are the addresses that the manager reports for the
-     *  connection */
+     *  connection. Before, a client's `remote` is the listener's address */
     uint8_t has_local;
     /** Clients: index in ucp_cm_worker_t::managers of the next manager to try,
      *  if the current one finds no route */

@@ -23,7 +23,7 @@ struct ucp_listener {
     ucp_listener_conn_callback_t conn_cb;
     ucp_listener_accept_callback_t accept_cb; /**< NULL if `conn_cb` is used */
     void *arg;
-    unsigned num;
+    unsigned num; /**< Number of managers that listen */
     uct_listener_h ucts[UCP_CM_MAX];
     /** parts[i] is the argument of the callback for connection requests at
      *  ucts[i] */

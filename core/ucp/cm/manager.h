@@ -28,7 +28,8 @@ typedef struct ucp_cm_worker {
 
 /** The part of a worker that belongs to connections by socket address. */
 typedef struct ucp_cm_of_worker {
-    /** NULL until the first listener or client is created */
+    /** NULL until the first listener or endpoint by socket address is
+     *  created */
     ucp_cm_worker_t *cms;
 } ucp_cm_of_worker_t;
 
@@ -36,7 +37,7 @@ UCP_AREA_ACCESSOR(ucp_worker_cm, struct ucp_worker, areas.cm,
                   ucp_cm_of_worker_t)
 
 /** Returns the worker's managers, without opening them. Returns
- *  UCS_ERR_UNSUPPORTED, with a log line, if no plugin provides any. */
+ *  UCS_ERR_UNSUPPORTED, with a log line, if the worker has none. */
 ucs_status_t ucp_cm_worker_get(ucp_worker_h worker, ucp_cm_worker_t **cms_p);
 
 /** Opens a manager, or returns the error of an earlier attempt. No effect if it

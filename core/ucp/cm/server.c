@@ -12,9 +12,9 @@
 
 #include <stdlib.h>
 
-/* Called when the client has received the reply, or never will. The server's
- * sends wait in the endpoint's queue until then: before the reply, the client
- * cannot assign messages to an endpoint. */
+/* Called when the client has received the reply, or with an error if the client
+ * is lost. The server's sends wait in the endpoint's queue until then: before
+ * the reply, the client cannot assign messages to an endpoint. */
 static void notified(uct_ep_h uct, void *arg,
                      const uct_cm_ep_server_conn_notify_args_t *args)
 {
@@ -27,9 +27,9 @@ static void notified(uct_ep_h uct, void *arg,
     }
 }
 
-/* Sends the reply to a client, which contains the hello (hello.h). If this
- * fails before the manager's endpoint is created, the client has no answer yet;
- * the caller's ucp_conn_request_end() then rejects the client. */
+/* Sends the reply, which contains the hello (hello.h), to a client. If an error
+ * occurs before the manager's endpoint is created, the client has no answer
+ * yet; the caller's ucp_conn_request_end() then rejects the client. */
 static ucs_status_t send_reply(ucp_cm_conn_t *conn, ucp_conn_request_t *request)
 {
     ucp_cm_manager_t *manager;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The deprecated functions for active messages (ucp_am_send_nb,
- * ucp_worker_set_am_handler), called the first generation here. They are
- * implemented by ucp_am_send_nbx's code: a handler of the second generation,
- * call_old(), calls the user's handler of the first. Messages of the first
- * generation have the flag UCP_AM_WIRE_OLD, so that only handlers of the first
- * generation receive them.
+ * ucp_worker_set_am_handler), called the first generation here. They use the
+ * code of the nbx functions: call_old(), a handler as of
+ * ucp_worker_set_am_recv_handler, calls the user's handler of the first
+ * generation. Messages of the first generation have the flag UCP_AM_WIRE_OLD,
+ * so that only handlers of the first generation receive them.
  */
 #include "ucp/am/am.h"
 #include "ucp/proto/ep.h"

@@ -40,10 +40,10 @@ ucs_status_ptr_t ucp_tag_send_sync_nb(ucp_ep_h ep, const void *buffer,
     return ucp_tag_send_sync_nbx(ep, buffer, count, tag, &param);
 }
 
-/* True if the message is shorter than UCX_RNDV_SEND_NBR_THRESH. The send then
- * completes without waiting for the receiver (FAST_CMPL), because the caller
- * may wait for it before it does anything else, for example before it posts a
- * receive. */
+/* True if the data is contiguous and shorter than UCX_RNDV_SEND_NBR_THRESH. The
+ * send then completes without waiting for the receiver (FAST_CMPL), because the
+ * caller may wait for the send before it does anything else, for example before
+ * it posts a receive. */
 static int is_early(ucp_ep_h ep, size_t count, ucp_datatype_t datatype)
 {
     ucp_request_param_t param = {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the deprecated functions share (wait.h): a blocking wait, operations
- * whose request the user does not see, and callbacks without user data.
+ * What the deprecated functions share, for example a blocking wait (wait.h).
  */
 #include "ucp/compat/wait.h"
 

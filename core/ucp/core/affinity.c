@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Binds the calling thread to the CPUs of ucp_worker_params_t::cpu_mask while
- * a worker is created, and restores its affinity (affinity.h).
+ * Binds a thread to the CPUs in cpu_mask while it creates a worker
+ * (affinity.h).
  */
 #include "ucp/core/affinity.h"
 

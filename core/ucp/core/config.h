@@ -12,9 +12,8 @@ ucs_status_t ucp_config_options_clone(ucp_config_options_t *dest,
 void ucp_config_options_release(ucp_config_options_t *options);
 
 /**
- * Checks settings that are invalid in combination. Logs warnings about settings
- * without effect. Returns UCS_ERR_INVALID_PARAM if the settings allow no
- * transport at all.
+ * Checks combinations of settings. Logs warnings about settings without effect.
+ * Returns UCS_ERR_INVALID_PARAM if the settings allow no transport at all.
  */
 ucs_status_t ucp_config_check(const ucp_config_options_t *options);
 

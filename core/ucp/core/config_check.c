@@ -2,7 +2,7 @@
 /*
  * Checks combinations of UCP's configuration variables, for example a
  * zero-copy threshold above a rendezvous threshold. Single values are checked
- * when they are parsed; tl_select.c checks the lists of transports and devices
+ * when they are parsed; tl_explain.c checks the lists of transports and devices
  * against this machine.
  */
 #include "ucp/core/config.h"

@@ -59,9 +59,10 @@ static void take_params(ucp_context_t *context, const ucp_params_t *params)
     set_name(context, params);
 }
 
-/* Limits for estimated_num_eps and estimated_num_ppn. Costs are multiplied by
- * these numbers: values larger than in any real system would hide the
- * differences between transports. */
+/* Maximum values of the estimates. A part of a transport's latency is
+ * multiplied by estimated_num_eps, and shared bandwidth is divided by
+ * estimated_num_ppn. With larger numbers than in any real system, these two
+ * terms would outweigh all other differences between transports. */
 enum { MAX_ESTIMATED_EPS = 1 << 24, MAX_ESTIMATED_PPN = 1 << 12 };
 
 static size_t clamp(size_t value, size_t max)

@@ -10,15 +10,17 @@
  *                     waits for their acknowledgement
  *           FLUSHING  sends the message FAREWELL and flushes the lanes. An
  *                     endpoint to its own worker first waits until the
- *                     FAREWELL, and so all messages before it, have arrived
- *           freed     the user's request completes
+ *                     FAREWELL, and so all messages before it, have arrived.
+ *                     An endpoint by socket address flushes first (cm/cm.h)
+ *           freed     after the user's request has completed
  *
  * The failure of the endpoint in any of these states ends the close with the
  * status of the failure.
  *
  * If a connection breaks, it may be that only one of the two workers detects
- * it, while both continue to run. This worker then notifies the endpoints of
- * the other one, over another endpoint to it if there is one:
+ * this, while both continue to run. The worker that detects it notifies the
+ * endpoints of the other worker, over another endpoint to that worker if there
+ * is one:
  *
  *   FAREWELL  | the endpoint that is closed 16 |            (introduce.h)
  *   LOST      | the endpoint that gets no more replies 16 |
@@ -96,15 +98,15 @@ void ucp_ep_discard(ucp_ep_h ep)
     ucp_classes_ep_close(ep, 1);
     ucp_ep_send_farewell(ep);
     if (ep->flags & UCP_EP_FLAG_LOOPBACK) {
-        /* Remove it from worker->reply_eps: the handlers of messages that still
-         * arrive must not use it for replies. */
+        /* Remove the endpoint from worker->reply_eps: the handlers of messages
+         * that still arrive must not use it for replies. */
         ucp_wireup_forget(ep);
     }
     ep->close_req = NULL;
     ep->flags |= UCP_EP_FLAG_CLOSING;
     if (!flushing) {
-        /* If it is flushing, the flush of an earlier ucp_ep_close_nbx is in
-         * flight, and sets this flag when it completes. */
+        /* If `flushing`, the flush of an earlier ucp_ep_close_nbx is in flight,
+         * and sets this flag when it completes. */
         ep->flags |= UCP_EP_FLAG_FLUSHED;
     }
     ucp_ep_shut(ep, UCS_ERR_CANCELED);
@@ -233,9 +235,8 @@ ucs_status_ptr_t ucp_ep_close_nbx(ucp_ep_h ep, const ucp_request_param_t *param)
 
     ucp_request_is_flush(req, 1);
     if ((ep->flags & UCP_EP_FLAG_FAILED) || ucp_cm_may_drop(ep)) {
-        /* Nothing is in flight: the connection is not established, or the
-         * endpoint has failed and its operations have completed with the
-         * error. */
+        /* There is nothing to flush: the connection is not established, or the
+         * endpoint has failed and its operations have ended with the error. */
         ucp_ep_discard(ep);
         ucp_request_complete_send(req, UCS_OK);
     } else {

@@ -162,7 +162,7 @@ static void scheduled(ucp_ep_h ep)
         ucp_ep_fail(ep, ep->pending_failure);
     }
     if (ep->flags & UCP_EP_FLAG_SCHEDULED) {
-        /* ucp_ep_fail() above has scheduled the endpoint again, and the next
+        /* One of the calls above has scheduled the endpoint again, and the next
          * progress calls the error handler. Without this return the handler
          * would be called twice. */
         return;

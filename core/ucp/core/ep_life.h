@@ -12,9 +12,10 @@
  *  endpoint that the message names. */
 enum { UCP_AM_ID_LOST = 30 };
 
-/** Sends the message FAREWELL: this endpoint is closed. It is sent ahead of all
- *  waiting requests, over a lane of another endpoint to the same peer if this
- *  endpoint cannot send. Best effort: the message may be lost. */
+/** Sends the message FAREWELL, which says that this endpoint is closed, ahead
+ *  of all waiting requests, or over another endpoint to the same peer if this
+ *  one cannot send. Best effort: the message may be lost. No effect without
+ *  UCP_EP_FLAG_INTRODUCED. */
 void ucp_ep_send_farewell(ucp_ep_h ep);
 
 /** For an endpoint that the library has created for replies to a peer, and that
@@ -26,7 +27,8 @@ void ucp_ep_send_lost(ucp_ep_h ep);
  *  for: continues the close (states in ep_close.c). May free the endpoint. */
 void ucp_ep_close_continue(ucp_ep_h ep);
 
-/** Completes all incomplete operations of the endpoint with `status`. */
+/** Completes, with `status`, the operations of the endpoint except those that a
+ *  transport still processes: these complete through their callbacks. */
 void ucp_ep_abort_requests(ucp_ep_h ep, ucs_status_t status);
 
 /** UCT callback for a received LOST message; `arg` is the worker. */

@@ -107,8 +107,8 @@ static ucs_status_t add_resource(ucp_context_t *context,
     return UCS_OK;
 }
 
-/* Adds the resources of an opened memory domain. Sets *used to 1 if there are
- * any. */
+/* Adds those resources of an opened memory domain that workers may use. Sets
+ * *used to 1 if there are any. */
 static ucs_status_t add_transports(ucp_context_t *context,
                                    ucp_tl_select_t *selection,
                                    unsigned md_index, int *used)

@@ -349,7 +349,7 @@ static void report_nothing_left(const ucp_tl_select_t *selection)
     ucs_string_buffer_cleanup(&settings);
 }
 
-/* Warns if no selected transport carries messages: endpoints need one that
+/* Warns that no selected transport carries messages: endpoints need one that
  * does. */
 static void warn_no_messages(const ucp_tl_select_t *selection)
 {

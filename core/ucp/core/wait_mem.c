@@ -2,8 +2,9 @@
 /*
  * ucp_worker_wait_mem(): pauses the processor in a user's loop that waits until
  * a memory location is written. The pause ends when the location is written, or
- * after at most about 100 microseconds. An event of the worker does not end the
- * pause: the user's loop calls progress after this short time anyway.
+ * after at most about 100 microseconds; it may be much shorter. An event of the
+ * worker does not end the pause: the user's loop calls progress after this
+ * short time anyway.
  */
 #include "ucp/base/worker.h"
 

@@ -4,10 +4,11 @@
  * of its interfaces and an eventfd. ucp_worker_signal() writes the eventfd, and
  * so do other threads that have work for the worker's progress.
  *
- * After ucp_worker_arm() has returned UCS_OK, every event that needs progress
- * makes the set readable. If there was such an event before, the call returns
- * UCS_ERR_BUSY, and the user must call progress before the next
- * ucp_worker_arm().
+ * After ucp_worker_arm() has returned UCS_OK, each of these descriptors makes
+ * the set readable when there is work for progress. If there was such work
+ * before, the call returns UCS_ERR_BUSY, and the user must call progress before
+ * the next ucp_worker_arm(). Interfaces without an event descriptor do
+ * not wake the user.
  */
 #include "ucp/base/idle.h"
 #include "ucp/base/worker.h"
@@ -52,8 +53,7 @@ static ucs_status_t watch(ucp_worker_h worker, int fd)
     return UCS_OK;
 }
 
-/* Adds the interfaces' event descriptors to the epoll set. An interface without
- * a descriptor cannot wake a thread that waits for the worker. */
+/* Adds the interfaces' event descriptors to the epoll set. */
 static ucs_status_t watch_ifaces(ucp_worker_h worker)
 {
     ucs_status_t status;

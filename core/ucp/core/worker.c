@@ -78,7 +78,7 @@ static void take_params(ucp_worker_h worker, const ucp_worker_params_t *params)
     }
 }
 
-/* Creates the memory for requests and their ids. */
+/* Creates the tables of ids, the memory reserve and the pool of requests. */
 static ucs_status_t init_requests(ucp_worker_h worker)
 {
     ucs_status_t status = UCS_ERR_NO_MEMORY;
@@ -275,8 +275,9 @@ static ucp_ep_h any_live_ep(ucp_worker_h worker)
     return NULL;
 }
 
-/* Completes all operations under way. The user's callbacks may still use the
- * endpoints, which have failed and reject new operations. */
+/* Completes the operations under way, except those that transports still
+ * process. The user's callbacks may still use the endpoints, which have failed
+ * and reject new operations. */
 static void end_all(ucp_worker_h worker)
 {
     ucp_ep_h ep;
@@ -320,9 +321,9 @@ void ucp_worker_destroy(ucp_worker_h worker)
 
 /* ------------------------------------------------------------- progress -- */
 
-/* Progress while `deferred` has sends. Their data was copied by the transports,
- * which send it in their progress. So the requests that were deferred before
- * this call complete after it. */
+/* Progress while `deferred` has sends. The transports have copied their data
+ * and send it in their progress. After this progress the sends complete that
+ * were deferred before it. */
 static UCS_F_NOINLINE unsigned progress_deferred(ucp_worker_h worker)
 {
     unsigned count;

@@ -8,9 +8,9 @@
 
 #include "ucp/base/worker.h"
 
-/** Opens an interface for each resource of the context (worker_ifaces.c). After
- *  an error some interfaces may be open; ucp_worker_close_ifaces() closes
- *  them. */
+/** Opens an interface for each resource of the context that is not a copier
+ *  (worker_ifaces.c). After an error some interfaces may be open;
+ *  ucp_worker_close_ifaces() closes them. */
 ucs_status_t ucp_worker_open_ifaces(ucp_worker_h worker,
                                     const ucp_worker_params_t *params);
 void ucp_worker_close_ifaces(ucp_worker_h worker);

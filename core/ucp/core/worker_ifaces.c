@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Opens and closes the interfaces of a worker, one for each resource of the
- * context (a transport on a device). Sets the handlers of the messages of all
- * classes of operations (base/class.h) on each.
+ * context (a transport on a device) except copiers (stage/stage.h). Sets the
+ * handlers of the messages of all classes of operations (base/class.h) on each
+ * interface.
  */
 #include "ucp/base/worker.h"
 

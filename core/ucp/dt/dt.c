@@ -117,7 +117,9 @@ static int covers_list(const ucp_mem_t *memh, const ucp_dt_iter_t *iter)
 /* Checks that the user's memory handle covers the buffer, and stores the handle
  * in the iterator. For an imported handle, translates the buffer to a local
  * address instead and stores no handle, because the registrations of an
- * imported handle are for the addresses of the owner's process. */
+ * imported handle are for the addresses of the owner's process. Does not use a
+ * handle that does not cover all entries of an iov list, which is an error if
+ * the handle is imported. */
 static ucs_status_t adopt_memh(ucp_context_h context, ucp_dt_iter_t *iter,
                                ucp_mem_h memh)
 {

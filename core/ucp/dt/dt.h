@@ -22,8 +22,9 @@
 #include "ucp/base/worker.h"
 #include "ucs/memory/memtype.h"
 
-/** Fields of the parameters of an operation. Without any of them, the buffer is
- *  contiguous bytes in host memory. */
+/** Parameters of an operation that describe the buffer. Without any of them it
+ *  is contiguous bytes, whose memory type may have to be detected
+ *  (ucp_dt_is_known_host()). */
 #define UCP_DT_PARAM_FIELDS \
     (UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_MEMORY_TYPE | \
      UCP_OP_ATTR_FIELD_MEMH)
@@ -35,7 +36,7 @@ int ucp_dt_memh_is_plain(ucp_mem_h memh);
 
 /** True if the user has set neither a datatype nor a memory type, and no memory
  *  handle for which ucp_dt_memh_is_plain() is false. The buffer is then
- *  contiguous bytes in host memory, at the address that the user passes. */
+ *  contiguous bytes at the address that the user passes. */
 static UCS_F_ALWAYS_INLINE int ucp_dt_is_plain(const ucp_request_param_t *param)
 {
     return ucs_likely(!(param->op_attr_mask & UCP_DT_PARAM_FIELDS)) ||
@@ -44,8 +45,9 @@ static UCS_F_ALWAYS_INLINE int ucp_dt_is_plain(const ucp_request_param_t *param)
             ucp_dt_memh_is_plain(param->memh));
 }
 
-/** Returns the length in bytes, at most SSIZE_MAX, if the parameters say that
- *  the buffer is contiguous bytes in host memory. Otherwise returns -1. */
+/** Returns the length in bytes, at most SSIZE_MAX, if the buffer is contiguous
+ *  and the parameters name no memory but host memory of this process. Otherwise
+ *  returns -1. */
 static UCS_F_ALWAYS_INLINE ssize_t
 ucp_dt_plain_length(size_t count, const ucp_request_param_t *param)
 {
@@ -85,10 +87,10 @@ static UCS_F_ALWAYS_INLINE int ucp_dt_is_known_host(ucp_worker_h worker,
 }
 
 /**
- * Initializes an iterator over host memory. `unpack`: non-zero for a receive.
- * Returns UCS_ERR_INVALID_PARAM if the size of the data overflows, or if the
- * datatype is not contiguous, iov or generic. The state that a generic
- * datatype's start function returns is opaque and may be NULL.
+ * Initializes an iterator over host memory. `unpack`: non-zero for a receive or
+ * get. Returns UCS_ERR_INVALID_PARAM for an unknown datatype, an invalid iov
+ * list, or a size that overflows. The state that a generic datatype's start
+ * function returns is opaque and may be NULL.
  */
 ucs_status_t ucp_dt_iter_init(ucp_dt_iter_t *iter, void *buffer, size_t count,
                               ucp_datatype_t datatype, int unpack);
@@ -118,8 +120,8 @@ void ucp_dt_iter_cleanup(ucp_dt_iter_t *iter);
  *  unless the position is at the end of the data. */
 size_t ucp_dt_iter_pack(ucp_dt_iter_t *iter, void *dest, size_t max);
 
-/** As ucp_dt_iter_pack(), but calls it until `max` bytes are packed, the data
- *  ends, or packing fails: a generic datatype may pack fewer bytes than fit. */
+/** Repeats ucp_dt_iter_pack() until `max` bytes are packed, the data ends, or
+ *  packing fails: a generic datatype may pack fewer bytes than fit. */
 size_t ucp_dt_iter_pack_all(ucp_dt_iter_t *iter, void *dest, size_t max);
 
 /** Unpacks `length` bytes, which are at `offset` of the packed data; the caller

@@ -44,18 +44,19 @@ size_t ucp_eager_max(const ucp_proto_query_t *query,
  *  any more. */
 typedef void (*ucp_eager_end_t)(ucp_request_t *req, ucs_status_t status);
 
-/** Called with the status of am_short. Completes the send by `end`. But if the
- *  status is UCS_INPROGRESS, the transport sends the message in its next
- *  progress: the request waits in worker->deferred, and that progress completes
- *  it. Returns the result of the progress function. */
+/** Called with the status of am_short. Completes the send by `end`, unless the
+ *  status is UCS_ERR_NO_RESOURCE, or UCS_INPROGRESS: the transport then sends
+ *  the message in its next progress, and that progress completes the request,
+ *  which waits in worker->deferred. Returns the result of the progress
+ *  function. */
 ucs_status_t ucp_eager_short_sent(ucp_request_t *req, ucs_status_t status,
                                   ucp_eager_end_t end);
 
 /** The last step of `init` of a protocol that uses ucp_eager_bcopy(). If the
  *  data is contiguous, small and staged (in memory that the processor cannot
  *  access), and other small data is being copied at this time, starts to copy
- *  it to a host buffer in the background. `attr`: UCP_OP_ATTR_* of the user's
- *  call. */
+ *  the data to a host buffer in the background. `attr`: UCP_OP_ATTR_* of the
+ *  user's call. */
 void ucp_eager_fetch(ucp_request_t *req, uint32_t attr);
 
 /** Called after ucp_eager_fetch() has started a copy. Returns UCS_OK if the
@@ -65,8 +66,8 @@ void ucp_eager_fetch(ucp_request_t *req, uint32_t attr);
 ucs_status_t ucp_eager_fetch_status(ucp_request_t *req);
 
 /** Sends all of the data in one message by am_bcopy. `pack` writes the message;
- *  `flags`: UCX_SEND_FLAG_*. Completes the send by `end`. Returns the result of
- *  the progress function. */
+ *  `flags`: UCX_SEND_FLAG_*. Completes the send by `end`, unless there are no
+ *  send resources. Returns the result of the progress function. */
 ucs_status_t ucp_eager_bcopy(ucp_request_t *req, uint8_t id,
                              uct_pack_callback_t pack, unsigned flags,
                              ucp_eager_end_t end);

@@ -106,9 +106,9 @@ static void add_candidate(const ucp_proto_candidate_t *candidate, size_t first,
 
 /* Returns the methods by which the data of a rendezvous can be moved for all
  * sizes of a class (bits by UCP_LEARN_*). Sets `times` to their estimated times
- * in seconds for the smallest size of the class, 0 if a method is not possible.
- * The caller also uses these times for put and get, which move data in the same
- * ways. */
+ * in seconds for the smallest size of the class, 0 if a method is not possible;
+ * for UCP_LEARN_EAGER the time of UCP_LEARN_AM. The caller also uses these
+ * times for put and get, which move data in the same ways. */
 static unsigned possible_methods(const ucp_learn_entry_t *entry, unsigned class,
                                  double times[UCP_LEARN_METHODS])
 {

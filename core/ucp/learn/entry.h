@@ -37,8 +37,8 @@ typedef enum {
 enum {
     UCP_LEARN_MIN_LOG   = 14,
     UCP_LEARN_CLASSES   = 14,
-    /** Index of the first class for which eager messages are not tried: until
-     *  they are received, their data would be in the peer's memory twice */
+    /** Index of the first class for which eager messages are not tried: the
+     *  peer would have to store their data until a receive is posted */
     UCP_LEARN_EAGER_END = 6,
 };
 

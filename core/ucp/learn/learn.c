@@ -284,9 +284,10 @@ static void watch(ucp_learn_t *learn, float sample)
 }
 
 /* Called after a trial of the method `index`: selects it if it is faster than
- * the selected one by more than the noise. That is a quarter of the sum of both
- * methods' noise: half of their mean, because the noise of several samples
- * together is about half of that of one sample. */
+ * the selected one by more than the noise, and by at least plan->advantage. The
+ * noise is a quarter of the sum of both methods' ucp_learn_noise(). This is
+ * half of their mean, because the noise of several samples together is about
+ * half of that of one sample. */
 static void decide(ucp_learn_t *learn, unsigned index)
 {
     double noise = ucp_learn_noise(learn, index) +

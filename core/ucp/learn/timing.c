@@ -115,8 +115,10 @@ static double seconds_between(ucs_time_t first, ucs_time_t second)
 
 /* Reports the result of a series when the times of its three marks are known.
  * If the first half took much longer, the peer may have been busy with data of
- * earlier requests, which were already complete in this process. Then only the
- * second half counts, unless many of the requests completed together. */
+ * earlier requests, which were already complete in this process. If the
+ * requests complete when their data is transferred (`is_exact`) and few of them
+ * completed together, the second half alone is then the result; otherwise there
+ * is none. */
 static void report_series(ucp_timing_t *timing)
 {
     const ucp_mark_t *marks = timing->marks;

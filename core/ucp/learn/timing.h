@@ -82,7 +82,7 @@ typedef struct ucp_timing {
     uint8_t left;
     uint8_t half; /**< Series: number of transfers in each half */
     /** Series: number of requests after the warm-up that completed at nearly
-     *  the same time as the request before them */
+     *  the same time as the previous request */
     uint8_t together;
     ucs_time_t begin; /**< Time when the last transfer began */
     ucs_time_t end;   /**< Time when the last request completed */

@@ -83,9 +83,9 @@ static int is_loaded(const ucp_timing_t *timing, const ucp_learn_entry_t *entry,
     return ucs_time_to_sec(now - since) < bytes * time_alone(entry, length);
 }
 
-/* Drops the timing if the new transfer `req` disturbs it, or if it takes too
- * long (TIMING_MAX). `stream`: the state of the search for `req` if it follows
- * others, else NULL. */
+/* Drops the timing if the new transfer `req` disturbs it, or if the timing
+ * takes too long (TIMING_MAX). `stream`: the state of the search for `req` if
+ * it follows others, else NULL. */
 static void check_timing(ucp_timing_t *timing, const ucp_request_t *req,
                          const ucp_learn_t *stream, ucs_time_t now)
 {
@@ -180,9 +180,9 @@ static unsigned select_method(struct ucp_trials *trials,
 
 /* ------------------------------------------------------------ selection -- */
 
-/* True if methods are tried on this endpoint. Not if the user's settings select
- * the protocols, if there is only one lane, or while lanes are being connected
- * or have failed. */
+/* True if methods are tried on this endpoint: not, for example, if the user's
+ * settings select the protocols, if there is only one lane, or if lanes are
+ * being connected or have failed. */
 static int is_learning(ucp_ep_h ep)
 {
     const ucp_config_options_t *options = &ep->worker->context->options;

@@ -3,9 +3,9 @@
  * Sends large messages by the method that measurements have shown to be the
  * fastest: times transfers of the user (timing.h), and tries methods that the
  * costs did not select (learn.h). What is learnt for transfers that are alone
- * is separate from what is learnt for transfers that follow others: for the
- * former the duration counts, for the latter the rate, because they delay each
- * other.
+ * is separate from what is learnt for transfers that follow others: for a
+ * transfer that is alone the duration counts. Transfers that follow each other
+ * delay each other, so their rate counts.
  *
  * A worker times one transfer or one series (timing.h) at a time. What is
  * learnt belongs to a configuration of endpoints, which have the same lanes and
@@ -18,8 +18,8 @@
 #include "ucp/proto/ep.h"
 
 enum {
-    /** Minimum length in bytes. The protocols of shorter messages are selected
-     *  by cost, and they are not timed */
+    /** Minimum length in bytes. Shorter messages are not timed, and their
+     *  protocols are selected by cost */
     UCP_TRIAL_MIN = 16384,
 };
 

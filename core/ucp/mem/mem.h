@@ -44,8 +44,8 @@ typedef struct ucp_mem_window {
 
 struct ucp_mem {
     ucp_context_h context;
-    /** Random number by which peers name the memory. It also replaces the
-     *  secret in the packed keys of memory domains (ucx_mem_reg_params_t) */
+    /** Random number by which peers name the memory. Memory domains also use it
+     *  as the secret in their packed keys (ucx_mem_reg_params_t) */
     uint64_t id;
     /** References: one of the user until ucp_mem_unmap(), and one for each
      *  reply to a peer's get whose data a transport still reads from the

@@ -24,8 +24,9 @@ static size_t key_size(const ucx_md_attr_t *attr, uint8_t kind)
                                            attr->rkey_packed_size;
 }
 
-/* Appends the key of one domain to mem->keys. `bytes` has space for its
- * contents. Returns zero if the domain has no key for this memory. */
+/* Appends the key of one domain to mem->keys. `bytes` has space for the
+ * contents of the key. Returns zero if the domain has no key for this
+ * memory. */
 static int add_key(ucp_mem_h memh, unsigned md_index, uint8_t kind,
                    uint8_t *bytes, ucp_packed_mem_t *mem)
 {

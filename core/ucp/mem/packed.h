@@ -12,11 +12,11 @@
  *
  *   sizes   bits 0-6: of address and length, see range.h; bit 7: rights and
  *           memory type are present. If they are not: all rights, host memory,
- *           and the owner carries out accesses by message
+ *           not symmetric, and the owner carries out accesses by message
  *   rights  bits 0-3: local read, local write, remote read, remote write;
  *           4: the owner carries out accesses by message; 5: the memory is
  *           symmetric (UCP_MEM_MAP_SYMMETRIC_RKEY)
- *   key     | code << 2 | form | [domain 1] | [n 1..2 | n bytes] |
+ *   key     | code * 4 + form | [domain 1] | [n 1..2 | n bytes] |
  *           code  6 bits of a hash of the component's name; 63: a field of a
  *                 later version
  *           form  bit 0: `domain` is present, otherwise it is that of the
@@ -27,10 +27,10 @@
  *                 is the id.
  *
  * The compression of a component's key refers to the bytes | id 8 | address 8 |
- * length 8 | 0 8 | and to the keys before it, because the keys of transports
- * repeat these values. `domain` is the index of the memory domain in the
- * owner's context: it distinguishes domains of one component. Two components
- * may have the same code: a process that has both tries both.
+ * length 8 | zeros 8 | and to the keys before it, because the keys of
+ * transports repeat these values. `domain` is the index of the memory domain in
+ * the owner's context: it distinguishes domains of one component. Two
+ * components may have the same code: a process that has both tries both.
  */
 #ifndef UCP_MEM_PACKED_H
 #define UCP_MEM_PACKED_H
@@ -70,8 +70,8 @@ typedef struct ucp_packed_mem {
     int symmetric; /**< The memory has the flag UCP_MEM_MAP_SYMMETRIC_RKEY */
     unsigned num_keys;
     ucp_packed_key_t keys[UCP_MAX_MDS];
-    /** Used for the compression: the 32 bytes that it refers to, and behind
-     *  them the keys without compression */
+    /** Used for the compression of the keys: the 32 bytes that the compression
+     *  refers to (see above), and behind them the keys without compression */
     uint8_t window[32 + UCP_PACKED_MAX_KEYS];
 } ucp_packed_mem_t;
 

@@ -40,9 +40,9 @@ static unsigned bits_of(uint64_t number)
     return (number == 0) ? 0 : 64 - (unsigned)__builtin_clzll(number);
 }
 
-/* Stores in *code_p the bits that this form has for the address. Returns 0 if
- * the form cannot express the address, because it is not aligned to the form's
- * unit or needs more bits. */
+/* Stores in *code_p the address as this form expresses it. Returns 0 if the
+ * form cannot express the address, because the address is not aligned to the
+ * form's unit or needs more bits. */
 static int encode(unsigned form, uint64_t address, uint64_t *code_p)
 {
     uint64_t value = (forms[form].top == 0) ? address :

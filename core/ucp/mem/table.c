@@ -9,15 +9,15 @@
 #include "ucs/debug/log.h"
 #include "ucs/host/guid.h"
 
-/* The loans of this thread (ucp_mem_loan_t), the latest first. While there is
- * one, this thread is inside the send function of a transport, which reads the
+/* The loans of this thread (ucp_mem_loan_t), the latest first. During a loan
+ * this thread is inside the send function of a transport, which reads the
  * memory, and holds the table's lock for reading. */
 static _Thread_local ucp_mem_loan_t *loans;
 
-/* Locks the table for writing. If a user's callback inside a transport's send
- * function calls this, the thread itself holds read locks, and would wait for
- * itself. So this function first ends the copies from the memory (settle()) and
- * releases the read locks; unlock_after_change() takes them again. */
+/* Locks the table for writing. If it is called in a user's callback inside a
+ * transport's send function, the thread itself holds read locks, and would wait
+ * for itself. So this function first ends the copies from the memory (settle())
+ * and releases the read locks; unlock_after_change() takes them again. */
 static void lock_for_change(ucp_mem_table_t *table)
 {
     ucp_mem_loan_t *loan;

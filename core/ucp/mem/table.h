@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The mapped memory of a context, found by the ids that peers send in their
- * accesses. Each access of a peer is checked in this table first.
+ * accesses. Accesses that peers request by messages are checked in this table.
  */
 #ifndef UCP_MEM_TABLE_H
 #define UCP_MEM_TABLE_H
@@ -10,9 +10,9 @@
 
 #include "ucp/base/context.h"
 
-/** A loan: memory that is in use by the send function of a transport, which
- *  this thread is calling. The function reads the data of a reply from the
- *  memory. This object is on the thread's stack during the call. */
+/** A loan: memory that a transport's send function, which this thread is
+ *  calling, may read. The memory contains the data of a reply. This object is
+ *  on the thread's stack during the call. */
 typedef struct ucp_mem_loan {
     ucp_mem_table_t *table;
     ucp_mem_h memh;
@@ -26,8 +26,8 @@ typedef struct ucp_mem_loan {
 void ucp_mem_table_init(ucp_mem_table_t *table);
 void ucp_mem_table_cleanup(ucp_mem_table_t *table);
 
-/** Adds the memory, with memh->id as its id. If this id is in use, memh gets
- *  another random one first. */
+/** Adds the memory, with memh->id as its id. If this id is in use, first sets
+ *  memh->id to another random number. */
 ucs_status_t ucp_mem_table_add(ucp_mem_table_t *table, ucp_mem_h memh);
 
 /** Removes the memory. Waits until accesses of peers that are being carried out
@@ -63,7 +63,7 @@ static inline void ucp_mem_table_release(ucp_mem_table_t *table)
 
 /**
  * As ucp_mem_table_hold(), for memory that a transport's send function reads;
- * ucp_mem_table_end_loan() ends it. The send function may call a user's
+ * ucp_mem_table_end_loan() ends the loan. The send function may call a user's
  * callback, which may map and unmap memory. Other threads that unmap memory
  * wait for the end of the loan. The loan takes a reference to `memh`. After its
  * end the caller owns the reference, and releases it by ucp_mem_put().

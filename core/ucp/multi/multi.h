@@ -3,7 +3,7 @@
  * Eager messages of several fragments, for tagged and active messages: data of
  * any length is sent at once, without waiting for the receiver. Sizes in bytes:
  *
- *   EAGER_FRAGMENT | sender's end 16 | message 4 | kind 1 | 0 3 | position 8 |
+ *   EAGER_FRAGMENT | sender's end 16 | message 4 | kind 1 | pad 3 | position 8 |
  *
  *   kind       position            rest of the fragment
  *   FIRST_TAG  length of the data  | tag 8 | request 4 | payload |
@@ -18,7 +18,8 @@
  *
  *   receiver:  FIRST --> arriving --last byte--> end(UCS_OK)
  *                            |`----endpoint to the sender fails--> end(error)
- *                            `-----a NEXT out of sequence--------> end(error)
+ *                            |`----a NEXT out of sequence--------> end(error)
+ *                            `-----a NEXT without payload--------> end(error)
  *
  * A sender's end is a ucp_wire_end_t: the UUID of its worker and the id of its
  * endpoint.
@@ -63,12 +64,12 @@ typedef struct ucp_multi_class {
     void (*end)(ucp_request_t *req, ucs_status_t status);
 } ucp_multi_class_t;
 
-/** State of a send. */
 typedef struct ucp_multi_send {
     const ucp_multi_class_t *class;
     uint32_t message; /**< Value of ucp_multi_fragment_t::message */
     uint8_t begun;    /**< The first fragment was sent */
-    /** All fragments were sent, but the transport may still use the buffer */
+    /** All fragments were sent, or the send was aborted; the transport may
+     *  still use the buffer */
     uint8_t posted;
     uint8_t copy; /**< Fragments are sent by buffered copy only */
 } ucp_multi_send_t;
@@ -94,8 +95,8 @@ ucs_status_t ucp_multi_send_init(ucp_request_t *req,
 ucs_status_t ucp_multi_send_progress(ucp_request_t *req);
 
 /** The function ucp_proto_t::abort of both protocols. `end` of the class is
- *  called when the transport has released the buffer. Must not be called after
- *  `end`. */
+ *  called when the transport has released the buffer. The caller must not call
+ *  this function after `end` was called. */
 void ucp_multi_send_abort(ucp_request_t *req, ucs_status_t status);
 
 /* ------------------------------------------------------------- receiving -- */
@@ -131,10 +132,10 @@ struct ucp_multi_recv {
 typedef struct ucp_multi_receiver {
     uint8_t kind; /**< UCP_MULTI_* of the first fragment */
     /** Starts the receive of a message. `data`: the `length` bytes that follow
-     *  the header ucp_multi_fragment_t. Reads those of them before the payload,
-     *  and sets *payload_p. Sets `ops` of the result; the caller sets the other
-     *  members. If it returns NULL, the fragments of the message are
-     *  dropped. */
+     *  the header ucp_multi_fragment_t: the header of the class, which this
+     *  function reads, and the payload. Sets *payload_p to the payload, and
+     *  `ops` of the result; the caller sets the other members. If it returns
+     *  NULL, the fragments of the message are dropped. */
     ucp_multi_recv_t *(*begin)(ucp_ep_h ep,
                                const ucp_multi_fragment_t *fragment,
                                const char *data, size_t length,
@@ -162,7 +163,7 @@ size_t ucp_multi_capacity(size_t length, size_t needed);
 void ucp_multi_recv_remove(ucp_multi_recv_t *msg);
 
 /** Ends the messages of the peer that are partly received: calls their `end`
- *  with `status`. */
+ *  with `status`, or with UCS_ERR_CANCELED if `status` is UCS_OK. */
 void ucp_multi_recv_abort(ucp_ep_h ep, ucs_status_t status);
 
 /** UCT callback for received fragments; `arg` is the worker. */

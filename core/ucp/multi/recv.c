@@ -22,8 +22,8 @@ enum {
      * the first fragment: pages without data use no physical memory. */
     LEAST_CAPACITY = 1 << 20,
 
-    /* A larger message gets at most this many times the memory that its
-     * received bytes need, but at least LEAST_CAPACITY. */
+    /* A larger message gets memory for this many times its received bytes, but
+     * for at least LEAST_CAPACITY bytes and at most its length. */
     GROWTH = 8,
 };
 

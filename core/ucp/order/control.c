@@ -2,7 +2,7 @@
 /*
  * Control messages, which the library itself sends (introductions, replies,
  * acknowledgements). They are sent at once if possible. Otherwise a copy of the
- * message waits in the endpoint's queue.
+ * message waits in the queue of the endpoint or of a fence.
  */
 #include "ucp/order/fence.h"
 #include "ucs/debug/log.h"
@@ -23,18 +23,18 @@ static size_t control_pack(void *dest, void *arg)
     return control->length;
 }
 
-/* A control message that waits in the endpoint's queue. */
+/* A control message that waits in a queue. */
 typedef struct {
-    void *message; /* from malloc(), or NULL */
+    void *message; /* from malloc() */
     size_t length;
     uint8_t am_id;
 } queued_t;
 
 UCP_AREA_ACCESSOR(ucp_send_control, ucp_request_t, send.op, queued_t)
 
-/* Called when a control message cannot be sent and is lost. The endpoint fails
- * in the next progress: otherwise its peer would wait for the message for
- * ever. */
+/* Called when a control message is lost because there is no memory. The
+ * endpoint fails in the next progress: otherwise its peer would wait for the
+ * message for ever. */
 static void fail_without_memory(ucp_ep_h ep)
 {
     ucs_error("ep %p: out of memory for a message that its peer waits for; the"
@@ -161,8 +161,8 @@ ucs_status_t ucp_ep_send_in_order(ucp_ep_h ep, uint8_t am_id,
     return UCS_OK;
 }
 
-/* Returns another endpoint to the worker of the same peer that has not failed.
- * Returns NULL if there is none. */
+/* Returns an endpoint other than `ep` to the same worker, which has lanes and
+ * has not failed. Returns NULL if there is no such endpoint. */
 static ucp_ep_h other_way(ucp_ep_h ep)
 {
     ucp_ep_h other;

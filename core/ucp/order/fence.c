@@ -11,9 +11,10 @@
  * on that lane is enough. Otherwise the fence is a flush in the background, and
  * later operations wait until it is complete (they are "held back"). This is so
  * if an endpoint has used both lanes and messages for accesses, if it has used
- * one lane and may use others, or if the peer may still have to read its memory
- * for an emulated get. If there were only emulated accesses, the flush starts
- * later, when an access uses a lane, which is rare.
+ * a lane and this or another usable lane is not lane 0, if requests still wait
+ * in its queue, or if the peer may still have to read its memory for an
+ * emulated get. If there were only emulated accesses, the flush starts later,
+ * when an access uses a lane, which is rare.
  *
  * The state of an endpoint (flags UCP_EP_FLAG_ORDERED and _FENCING):
  *
@@ -22,8 +23,9 @@
  *   FENCING: all operations of the user and further fences are held back
  *          --flushed--> they are queued, up to the next fence among them
  *
- * Messages of the library itself are not held back, because operations of the
- * peer, including its own fence, may wait for them.
+ * Messages of the library itself are not held back, except those of
+ * ucp_ep_send_in_order(), because operations of the peer, including its own
+ * fence, may wait for them.
  */
 #include "ucp/order/fence.h"
 
@@ -46,8 +48,9 @@ void ucp_fence_done(ucp_request_t *fence)
     ucs_queue_splice(&held, &ucp_send_flush(fence)->held);
     ep->fence = NULL;
     ep->flags &= ~UCP_EP_FLAG_FENCING;
-    /* The endpoint may be freed before the flush completes, and the completion
-     * must not call ucp_fence_done() again. */
+    /* A failing endpoint calls this function before the flush is complete. The
+     * completion of the flush must not call it again, because the endpoint may
+     * then be freed. */
     fence->flags &= ~UCP_REQUEST_FLAG_FENCE;
     if (ucs_queue_is_empty(&held)) {
         return;
@@ -108,9 +111,9 @@ void ucp_fence_start(ucp_request_t *req)
     }
 }
 
-/* True if all puts, gets and atomics so far, and all later ones, use lane 0,
- * which also carries the messages. The transport's fence then orders them.
- * `lanes`: the lanes that were used. */
+/* True if the puts, gets and atomics over lanes have used only lane 0, which
+ * also carries the messages, and later ones will use only this lane. The
+ * transport's fence then orders them. `lanes`: the lanes that were used. */
 static int is_only_way(ucp_ep_h ep, ucp_lane_map_t lanes)
 {
     return (lanes == UCS_BIT(UCP_AM_LANE)) &&

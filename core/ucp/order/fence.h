@@ -19,15 +19,17 @@
  *  ucp_fence_done() removes it from there. */
 void ucp_fence_hold(ucp_ep_h ep, ucp_request_t *req);
 
-/** Called when the flush `fence` is complete: moves the requests in its queue
- *  `held` to the queue of the endpoint, in order. */
+/** Called when the flush `fence` is complete, or the endpoint fails: moves the
+ *  requests in its queue `held` to the queue of the endpoint, in order.
+ *  Requests that follow a further fence move to the queue `held` of that
+ *  fence. */
 void ucp_fence_done(ucp_request_t *fence);
 
-/** Checks whether a fence allows a put, get or atomic to start. If only
- *  emulated accesses preceded the fence (UCP_EP_FLAG_ORDERED), there is no
- *  flush yet: the first access over a lane starts it here. Returns
- *  UCS_INPROGRESS if the request has to wait for the flush, and an error if the
- *  flush cannot be started. */
+/** Checks whether a fence allows the operation `req` to start. If only emulated
+ *  accesses preceded the fence (UCP_EP_FLAG_ORDERED), there is no flush yet:
+ *  this function starts it for the first access over a lane. Returns
+ *  UCS_INPROGRESS if `req` has to wait for the flush, and an error if the flush
+ *  cannot be started. */
 ucs_status_t ucp_fence_check(ucp_request_t *req);
 
 /** Starts a request if ucp_fence_check() returns UCS_OK. Otherwise makes it

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * ucp_ep_flush_nbx, ucp_worker_flush_nbx, and the flushes of a close and of a
- * fence. A flush completes when the transports have completed all earlier
- * sends, and all earlier puts, gets and atomics are complete in the peer's
+ * fence. A flush completes when the transports have completed all earlier sends
+ * and gets, and the data of all earlier puts and atomics is in the peer's
  * memory.
  */
 #include "ucp/order/flush.h"
@@ -23,11 +23,11 @@ static void child_done(ucp_request_t *parent, ucs_status_t status)
     }
 }
 
-/* Called when a flush that waited until the data over some lanes is in the
- * peer's memory is complete. If this was the last such flush, the lanes that
- * were not used since it started have nothing in flight, and are removed from
- * remote_lanes. A close then need not flush them again, for which the peer
- * would have to call progress. The endpoint may not exist any more. */
+/* Called when a flush is complete; has an effect if it has waited until data is
+ * in the peer's memory (remote_ep_id), and the endpoint still exists. If this
+ * was the last such flush, the lanes that were not used since it started have
+ * nothing in flight, and are removed from remote_lanes. A close then need not
+ * flush them again, for which the peer would have to call progress. */
 static void flush_replied(ucp_request_t *req, ucs_status_t status)
 {
     ucp_ep_h ep = ucp_id_get(req->worker->ep_ids,
@@ -66,7 +66,7 @@ static void flush_end(ucp_request_t *req, ucs_status_t status)
 
     flush_replied(req, status);
     if (status == UCS_OK) {
-        /* The endpoint's sends in worker->deferred were sent before the flush
+        /* The transport has sent the endpoint's deferred sends before the flush
          * completed. Complete them first, because they were issued before the
          * flush. */
         ucp_worker_complete_deferred_of(req->worker, ep);
@@ -128,8 +128,8 @@ void ucp_flush_acked(ucp_request_t *req)
 }
 
 /* Aborts a flush that waits for send resources, for acknowledgements of the
- * peer, or for both. It still completes only after the operations that the
- * transport processes. */
+ * peer, or for both. The flush still completes only after the flushes of lanes
+ * that the transport processes. */
 static void flush_abort(ucp_request_t *req, ucs_status_t status)
 {
     ucp_ep_h ep             = req->send.ep;

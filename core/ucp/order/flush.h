@@ -9,24 +9,22 @@
 
 #include "ucp/order/queue.h"
 
-/** State of a flush. */
 typedef struct ucp_flush {
-    /** For a fence: operations of the user that wait until this flush is
-     *  complete */
+    /** For a fence: requests that wait until this flush is complete */
     ucs_queue_head_t held;
     /** Link in the ring ep->rma_flushes; used with `unacked` */
     ucs_queue_elem_t queue;
-    /** Value of ep->rma_issued when the flush started: the peer must
-     *  acknowledge this many emulated accesses (ep->rma_done) */
+    /** Used with `unacked`: value that ep->rma_done has to reach, that of
+     *  ep->rma_issued when the flush was added to the ring */
     uint32_t rma_issued;
-    /** 1: the flush is in the ring ep->rma_flushes, because it waits for this
-     *  acknowledgement */
+    /** 1: the flush is in the ring ep->rma_flushes, because it waits for
+     *  acknowledgements */
     uint8_t unacked;
     uint8_t closing;
     /** The user's flush of the whole worker that started this flush; or NULL */
     ucp_request_t *parent;
     /** In the flush of a whole worker: number of its flushes of endpoints that
-     *  are incomplete */
+     *  are incomplete, plus one until all of them were started */
     unsigned children;
     /** Id of the endpoint (ucp_ep::id) if this is a flush of ucp_flush_try()
      *  that continues in the background; else 0 */
@@ -58,8 +56,8 @@ void ucp_flush_start(ucp_request_t *req, ucp_ep_h ep, int closing);
 ucs_status_t ucp_flush_try(ucp_ep_h ep);
 
 /** For flush and close with UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL: returns the result
- *  of the user's call, which has completed with `status`. It is a request if
- *  `param` demands one. */
+ *  of the user's call. The result is `status`; but after a success with
+ *  UCP_OP_ATTR_FLAG_NO_IMM_CMPL it is a complete request. */
 ucs_status_ptr_t ucp_flush_tried(ucp_worker_h worker, ucs_status_t status,
                                  const ucp_request_param_t *param);
 
@@ -85,9 +83,9 @@ static inline void ucp_flush_forget(ucp_ep_h ep, ucp_lane_map_t lanes)
     ep->remote_dirty &= (ucp_lane_map_t)~lanes;
 }
 
-/** Called when a request that has waited for a fence is moved to the endpoint's
- *  queue. If the request is itself a flush that implements a fence, the
- *  requests behind it wait for this flush. */
+/** If the request is a flush that implements a fence, makes later requests wait
+ *  for this flush. Called before the request is started or, after it has waited
+ *  for an earlier fence, moved to the endpoint's queue. */
 void ucp_flush_begins(ucp_request_t *req);
 
 /* Emulated accesses: the peer acknowledges that it has carried them out, see

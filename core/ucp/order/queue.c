@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The queue of an endpoint (ep->waiting): requests that wait for send
- * resources, in order. The pending callback of a transport continues them when
- * a lane has send resources. Also the start of requests.
+ * The queue of an endpoint (ep->waiting): requests that cannot be sent yet, in
+ * order. The pending callback of a transport continues the queue when a lane
+ * has send resources. Also the start of requests.
  */
 #include "ucp/order/queue.h"
 
@@ -11,7 +11,7 @@
 
 
 /* Sends the requests in the endpoint's queue, in order. Returns
- * UCS_ERR_NO_RESOURCE if some of them still wait. */
+ * UCS_ERR_NO_RESOURCE if the queue is not empty afterwards. */
 static ucs_status_t drain(ucp_ep_h ep)
 {
     ucs_queue_elem_t *elem;
@@ -48,12 +48,12 @@ static uct_pending_req_t *pending_of(ucp_ep_h ep, unsigned lane)
 
 /*
  * Makes the endpoint continue when the lane that the first request in its queue
- * waits for has send resources: adds the endpoint to the pending queue of this
- * lane's transport. `from`: the lane whose pending callback calls this
+ * waits for has send resources: adds the lane's member `pending` to the pending
+ * queue of the transport. `from`: the lane whose pending callback calls this
  * function, or UCP_NULL_LANE. Returns
  *
- * - UCS_OK: the endpoint was added, or has failed, or the request waits for a
- *   copy of its data instead (ucp_ep_copied())
+ * - UCS_OK: `pending` was added, or the endpoint has failed, or the request
+ *   waits for a copy of its data instead (ucp_ep_copied())
  * - UCS_ERR_BUSY: the lane has send resources now, the caller tries again
  * - UCS_ERR_NO_RESOURCE: the lane is `from`. Its callback returns this status,
  *   and so stays in the pending queue

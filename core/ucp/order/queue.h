@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The queue of an endpoint (ep->waiting): requests that wait for send
- * resources. Also the start of requests, messages of the library itself
- * (control messages), and deferred sends, which complete in the next progress.
+ * The queue of an endpoint (ep->waiting): requests that cannot be sent yet,
+ * usually because there are no send resources. Also the start of requests,
+ * messages of the library itself (control messages), and deferred sends, which
+ * complete in the next progress.
  */
 #ifndef UCP_QUEUE_H
 #define UCP_QUEUE_H
 
 #include "ucp/proto/ep.h"
 
-/** Initializes the queue of a new endpoint. */
 void ucp_ep_queue_init(ucp_ep_h ep);
 
 /** Callback of the transport's pending queue for a lane other than lane 0: the
@@ -52,8 +52,9 @@ ucs_status_t ucp_ep_send_in_order(ucp_ep_h ep, uint8_t am_id,
                                   const void *message, size_t length);
 
 /** Sends a small message to the peer at once, ahead of the requests in the
- *  queue. If the lane has no send resources, sends it over another endpoint to
- *  the same worker. Best effort: the message may be lost. */
+ *  queue. If lane 0 cannot send the message now, passes it to
+ *  ucp_ep_send_control() for another endpoint to the same worker. Best effort:
+ *  the message may be lost. */
 void ucp_ep_send_urgent(ucp_ep_h ep, uint8_t am_id, const void *message,
                         size_t length);
 

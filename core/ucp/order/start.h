@@ -21,10 +21,10 @@ ucs_status_ptr_t ucp_send_result(ucp_request_t *req, ucs_status_t status,
                                  const ucp_request_param_t *param);
 
 /**
- * Starts a request of the user by this protocol. If the endpoint has a fence,
- * the request may wait for it. The caller has set the endpoint, the data, and
- * what the protocol needs. `attr`: UCP_OP_ATTR_* of the user's call. With
- * UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL the operation completes at once, or
+ * Starts a request of the user by the protocol `proto`. If the endpoint has a
+ * fence, the request may wait for it. The caller has set the endpoint, the
+ * data, and what the protocol needs. `attr`: UCP_OP_ATTR_* of the user's call.
+ * With UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL the operation completes at once, or
  * UCS_ERR_NO_RESOURCE is returned. After an error the caller frees the request.
  * Returns UCS_ERR_UNSUPPORTED if `proto` is NULL.
  */
