@@ -387,8 +387,8 @@ int ucm_madvise(void *addr, size_t length, int advice)
 
 /* --- The forms to which relocation tables are redirected ----------------- */
 
-/* The function that the relocation tables referred to before, or the system
- * call if it is unknown. */
+/* The function that the relocation tables referred to before; if it is unknown,
+ * the function of orig.c, which causes no events. */
 #define UCM_RELOC_ORIG(_call, _type, _orig) \
     ((ucm_orig_reloc(_call) != NULL) ? (_type)ucm_orig_reloc(_call) : (_orig))
 

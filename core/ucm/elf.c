@@ -23,8 +23,8 @@ static const void *ucm_elf_pointer(uintptr_t base, uintptr_t value)
     return (const void *)((value < base) ? base + value : value);
 }
 
-/* Returns the number of symbols, which the GNU hash table does not contain: it
- * is one more than the index of the last symbol of the last chain. */
+/* Returns the number of symbols. The GNU hash table does not state it: it is
+ * one more than the index of the last symbol of the last chain. */
 static size_t ucm_elf_gnu_count(const uint32_t *table)
 {
     const uint32_t num_buckets = table[0], first = table[1], bloom = table[2];

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Monitors the C library's heap where UCM intercepts calls by relocation tables
- * only, because UCM does not see calls inside the C library then. If free()
- * receives a block that may have a mapping of its own, UCM reports the block as
- * unmapped. The heap is configured to keep free memory. Superfluous reports are
- * harmless; a missing report is not.
+ * only, because UCM does not see calls inside the C library then. If free() or
+ * realloc() receives a block that may have a mapping of its own, UCM reports
+ * the block as unmapped. The heap is configured not to return other memory to
+ * the kernel (UCX_MEM_MALLOC_HOOKS). Superfluous reports are harmless; a
+ * missing report is not.
  */
 #include <dlfcn.h>
 #include <malloc.h>
@@ -49,8 +50,7 @@ static void *heap_realloc(void *block, size_t size)
     return heap_real_realloc(block, size);
 }
 
-/* Properties of the heap. They do not change, so threads may determine them
- * concurrently. */
+/* Properties of the heap, which ucm_heap_look_up() sets once. */
 static void *heap_libc;  /* address of a function of the C library */
 static int heap_is_libc; /* whether the process uses the heap of the C
                           * library */

@@ -53,10 +53,9 @@ int ucm_event_calls(int events);
 
 /* --- orig.c: the calls without events ------------------------------------ */
 
-/* Sets the function that makes the original call. Used if another library has
- * intercepted the call before UCM; the function is that library's. By default
- * UCM makes the system call itself. Must be set before UCM intercepts the
- * call. */
+/* Sets the function that makes the original call: that of another library that
+ * has intercepted the call before UCM, or NULL, the default, for the system
+ * call. Must be set before UCM intercepts the call. */
 void ucm_orig_set(ucm_call_t call, void *function);
 
 /* As ucm_orig_set(), but for calls that come by a changed relocation table:
@@ -142,8 +141,8 @@ typedef struct ucm_reloc {
  * redirect the name. */
 ucs_status_t ucm_reloc_add(const ucm_reloc_t *reloc);
 
-/* Changes the relocation tables of all objects that are loaded now. May be
- * called by any thread. */
+/* Redirects the added names in the relocation tables of all loaded objects. May
+ * be called by any thread. */
 ucs_status_t ucm_reloc_apply(void);
 
 /* Calls dlopen() as if the code at the address `caller` had called it, and

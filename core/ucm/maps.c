@@ -132,8 +132,8 @@ int ucm_maps_each(ucm_map_cb_t cb, void *arg)
 
 typedef struct ucm_shm_search {
     uintptr_t address;
-    ucm_map_t last; /* last part of the segment */
-    size_t size;
+    ucm_map_t last; /* last part of the segment that was found so far */
+    size_t size;    /* bytes of the parts so far; 0: none was found */
 } ucm_shm_search_t;
 
 /* Collects the parts of one attachment: they are adjacent, with increasing

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * For code that allocates device memory, or intercepts its allocation:
- * functions that report it to subscribers of UCM_EVENT_MEM_TYPE_xx. UCM does
- * not intercept these allocations itself.
+ * functions that report the allocation and the release to subscribers of
+ * UCM_EVENT_MEM_TYPE_xx. UCM does not intercept these calls itself.
  */
 #ifndef UCM_MEMTYPE_H
 #define UCM_MEMTYPE_H

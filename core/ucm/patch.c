@@ -7,11 +7,11 @@
  * changed at which a thread could continue, except the first byte of the
  * function:
  *
- *   whole   the first instruction has 5 bytes or more: it becomes "jmp hook",
- *           by one store
- *   short   it has 2 to 4 bytes: a "jmp hook" is written to padding that never
- *           runs, after a nearby function; then the first 2 bytes become a
- *           short jump there, by one store
+ *   whole   the first instruction has 5 bytes or more, and one store can change
+ *           the first 5: they become "jmp hook"
+ *   short   else, if it has 2 bytes or more: a "jmp hook" is written to padding
+ *           that never runs, after a nearby function; then the first 2 bytes
+ *           become a short jump to the padding, by one store
  *   alone   neither is possible, but there is no other thread
  *
  * The jump leads to a page that UCM maps within the reach of the jump, and from

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Changes the tables through which loaded objects call each other. This works
- * on every machine and for every kind of code, but does not see calls inside
- * one object, such as free() -> munmap() in the C library (see heap.c).
- * dlopen() is among the changed names, so that objects loaded later are changed
- * as well.
+ * on all machines whose relocation types are defined below and for every kind
+ * of code, but does not see calls inside one object, such as free() -> munmap()
+ * in the C library (see heap.c). dlopen() is among the changed names, so that
+ * objects loaded later are changed as well.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -16,7 +16,7 @@ enum {
     X86_MODRM_IMM32,
 };
 
-/* Returns X86_*, which operands a one-byte opcode has. */
+/* Returns X86_*: the operands of an instruction with this one-byte opcode. */
 static unsigned x86_kind(uint8_t op)
 {
     if ((op < 0x40) && ((op & 7) < 4)) {

@@ -12,9 +12,8 @@
 #include <stdlib.h>
 
 /* Copies the entries of the envelope to the table. Adjacent entries with the
- * same protocol share a row. If there are too many entries, the last row has
- * the protocol of the last entry, and also covers the entries before it that do
- * not fit. */
+ * same protocol share a row. The last row is for the last entry. An entry that
+ * does not fit is covered by the row of a later entry. */
 static void fill_table(const ucp_proto_candidate_t *list, unsigned num,
                        const ucs_envelope_entry_t *entries, unsigned count,
                        ucp_proto_table_t *table)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Look-ups in an endpoint and its configuration: whether a transport's endpoint
- * is one of its lanes, and the memory domain of a lane. Protocols include this
- * file to get all definitions for endpoints.
+ * Look-ups in an endpoint and its configuration: whether the endpoint has a
+ * transport's endpoint as a lane, and the memory domain of a lane. Protocols
+ * include this file to get all definitions for endpoints.
  */
 #ifndef UCP_PROTO_EP_H
 #define UCP_PROTO_EP_H

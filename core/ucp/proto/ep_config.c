@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Endpoint configurations (ucp_ep_config_t), one for all endpoints with equal
- * lanes: the best lane for each kind of operation, the tables of protocols, and
+ * Endpoint configurations (ucp_ep_config_t), which endpoints with equal lanes
+ * share: the best lane for each kind of operation, the tables of protocols, and
  * the variants after the failure of a lane or a new measurement of bandwidths.
  */
 #include "ucp/proto/ep.h"
@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sets the rails (rails.h): for each operation, the lanes that share large
- * data, and their shares. */
+/* Sets the rails (rails.h): for the put and the get of a rendezvous, the lanes
+ * that share large data; and for each lane, rails of this lane only. */
 static void assign_rails(ucp_ep_config_t *config)
 {
     const ucp_lane_map_t all = (ucp_lane_map_t)~0;
@@ -130,8 +130,8 @@ static void show(ucp_worker_h worker, const ucp_ep_config_t *config)
     fclose(stream);
 }
 
-/* The flag that the protocol for the data of a rendezvous must have, for each
- * value of UCX_RNDV_SCHEME; 0: no requirement. */
+/* For each value of UCX_RNDV_SCHEME, the flag of the protocol that is preferred
+ * for the data of a rendezvous; 0: the protocol is selected by cost. */
 static const uint16_t schemes[UCP_RNDV_SCHEME_LAST] = {
     [UCP_RNDV_SCHEME_GET] = UCP_PROTO_FLAG_GET,
     [UCP_RNDV_SCHEME_PUT] = UCP_PROTO_FLAG_PUT,
@@ -159,8 +159,8 @@ static ucp_ep_config_t *alloc(ucp_worker_h worker, unsigned num_lanes,
     return config;
 }
 
-/* Returns the user's rendezvous threshold for this peer: on the same machine,
- * or on another one. */
+/* Returns the user's rendezvous threshold for peers on this machine or for
+ * peers on other machines, whichever the configuration is for. */
 static size_t rndv_thresh(const ucp_config_options_t *options,
                           const ucp_ep_config_t *config)
 {
@@ -182,7 +182,7 @@ static const ucp_ep_config_t *keep(ucp_worker_h worker, ucp_ep_config_t *config)
     }
     if (config->rndv_lane != UCP_NULL_LANE) {
         /* A short send without a request does not call ucp_measure_before(), so
-         * messages of this size must not use it. */
+         * messages of at least UCP_MEASURE_MIN bytes need a request. */
         config->tag_short_end = ucs_min(config->tag_short_end,
                                         (size_t)UCP_MEASURE_MIN);
         config->am_short_end  = ucs_min(config->am_short_end,
@@ -364,9 +364,9 @@ const ucp_ep_config_t *ucp_ep_config_measured(ucp_worker_h worker,
     return kept;
 }
 
-/* Of the interfaces that can carry UCP's messages, returns the one with the
- * smallest limit of buffered copy: a message within this limit can be sent over
- * any of them. */
+/* Returns the lane configuration of the interface that has the smallest limit
+ * of buffered copy among those that can carry UCP's messages: a message within
+ * this limit can be sent over any of them. */
 static const ucp_lane_config_t *poorest_lane(ucp_worker_h worker)
 {
     const ucp_lane_config_t *poorest = NULL;

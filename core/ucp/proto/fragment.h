@@ -2,8 +2,8 @@
 /*
  * Sends data that exceeds one message of the transport as several active
  * messages, called fragments: for rendezvous, eager messages, and emulated put
- * and get (rma/rma.h). The argument `header` is the number of bytes that each
- * fragment carries in addition to its data.
+ * and get (rma/rma.h). An argument `header` that is a number is the size of the
+ * header of a fragment in bytes.
  */
 #ifndef UCP_FRAGMENT_H
 #define UCP_FRAGMENT_H

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Estimated times of typical operations over a lane, from the costs in
- * ucp_lane_config_t. They decide which interfaces become lanes of an endpoint.
- * The selection of protocols uses a more precise model, which each protocol
- * implements (ucp_proto_t::query).
+ * ucp_lane_config_t. They decide which interfaces become lanes of an endpoint,
+ * and which lanes are the best ones in ucp_ep_config_t. The selection of
+ * protocols uses a more precise model, which each protocol implements
+ * (ucp_proto_t::query).
  */
 #include "ucp/proto/lane.h"
 
@@ -23,7 +24,7 @@ static double cost_time(const ucp_lane_cost_t *cost, size_t length)
 }
 
 /* Returns the time of a put or get in seconds, by the fastest method that
- * supports this size. Zero-copy supports any size above its minimum, because
+ * supports this size. Zero-copy supports any size from min_zcopy on, because
  * large data takes several operations. */
 static double rma_time(const ucp_lane_rma_t *rma, size_t length)
 {
@@ -88,10 +89,10 @@ double ucp_lane_am_alone(const ucp_lane_am_t *am, const ucp_lane_cost_t *cost,
     if (am->many) {
         return ucp_lane_am_stream(am);
     }
-    /* am->stream is the bandwidth of many messages in flight. Between
-     * processors with remote caches the receiver then does not wait for the
-     * sender's copy, whose data stays in the sender's cache. A single message
-     * does wait for it; this copy takes half the time of a usual one. */
+    /* am->stream is the bandwidth of many messages in flight, in which the
+     * receiver does not wait for the sender's copies. The receiver of a single
+     * message waits for the sender's copy, which takes half the usual time
+     * because its data stays in the sender's cache. */
     return (am->stream > 0) ?
                1.0 / am->stream + 0.5 / UCP_PROTO_MEMCPY_BANDWIDTH :
                1.0 / cost->bandwidth + copies / UCP_PROTO_MEMCPY_BANDWIDTH;

@@ -12,18 +12,19 @@
  *  least this many bytes, because UCP's own headers and keys have to fit. */
 enum { UCP_MIN_AM_BCOPY = 256 };
 
-/** A lane of an endpoint, before it is created. */
+/** A lane that is selected for an endpoint and not created yet. */
 typedef struct ucp_selected_lane {
     uint8_t iface_index; /**< Index in worker->ifaces */
-    /** Index in ucp_address_info_t, the unpacked address of the peer */
+    /** Index of the lane's entry in the peer's unpacked address
+     *  (ucp_address_info_t) */
     uint8_t entry_index;
     /** Index of the memory domain at the peer, or UCP_NULL_MD */
     uint8_t remote_md;
     /** Non-zero: the transport connects endpoint to endpoint, which needs a
      *  handshake (wireup/handshake.h) */
     uint8_t to_ep;
-    /** Index of the peer's lane to which this lane is connected, or
-     *  UCP_NULL_LANE */
+    /** If the peer has requested this lane: the index of the lane at the peer;
+     *  otherwise UCP_NULL_LANE */
     uint8_t requested_lane;
     /** Identifies the peer's device: index of the first entry in the peer's
      *  address that uses this device */
@@ -37,8 +38,8 @@ typedef struct ucp_selected_lane {
 /** Return the seconds for an operation, or INFINITY if the lane does not
  *  support it.
  *
- *  device  zero-copy of peer's memory that only a device can access
- *  rndv    zero-copy of any host memory of the peer
+ *  device  put or get by zero-copy of memory that only a device can access
+ *  rndv    put or get by zero-copy of any host memory
  *  rma     put or get of host memory, by the fastest method
  *  amo     atomic operation with a result
  *  am      message whose data the receiver copies from the transport's
@@ -50,8 +51,9 @@ double ucp_lane_amo_time(const ucp_lane_config_t *lane);
 double ucp_lane_am_time(const ucp_lane_config_t *lane, size_t length);
 
 /** Returns the seconds per byte of a single message, whose copies are made one
- *  after another. `cost`: the cost of the transport's call, without copies;
- *  `copies`: the number of copies whose time is added. */
+ *  after another; if am->many is set, as ucp_lane_am_stream(). Used only if
+ *  am->stream is unknown: `cost`, the cost of the transport's call without
+ *  copies, and `copies`, the number of copies whose time is added. */
 double ucp_lane_am_alone(const ucp_lane_am_t *am, const ucp_lane_cost_t *cost,
                          unsigned copies);
 
@@ -59,10 +61,9 @@ double ucp_lane_am_alone(const ucp_lane_am_t *am, const ucp_lane_cost_t *cost,
  *  receiver copy different messages at the same time. */
 double ucp_lane_am_stream(const ucp_lane_am_t *am);
 
-/** Returns the seconds that a message of `length` bytes needs in addition to
- *  ucp_lane_am_stream(): it waits between sender and receiver while earlier
- *  messages are copied. Of a row of messages only the first one adds this
- *  time. */
+/** Returns the seconds that a sequence of messages of `length` bytes each takes
+ *  in addition to ucp_lane_am_stream(), once for the whole sequence: the
+ *  receiver cannot copy while the sender copies the first message. */
 double ucp_lane_am_first(const ucp_lane_am_t *am, double length);
 
 #endif

@@ -34,8 +34,8 @@ static double lane_cost(const ucp_worker_iface_t *wiface, ucx_op_t op,
     ucx_perf_t perf;
 
     if (ucp_lane_estimate(wiface, op, NULL, &perf) != UCS_OK) {
-        /* Without an estimate the costs stay 0: the selection then depends only
-         * on the limits */
+        /* Without an estimate all costs stay 0. With the bandwidth 0, the
+         * estimated time for any data is infinite */
         return 0;
     }
 

@@ -22,8 +22,8 @@
 enum { STEPS = 4, MIN_CLASS = 20 * STEPS, MAX_CLASS = 50 * STEPS };
 
 /* 2^(i/4), and the borders between classes, which are the geometric means of
- * neighbours. They are tables, because the core does not link libm, which has
- * log(). */
+ * adjacent classes. These are tables because log() is in libm, which the core
+ * does not link. */
 static const double quarters[STEPS] = {1, 1.189207, 1.414214, 1.681793};
 static const double limits[STEPS]   = {1.090508, 1.296840, 1.542211, 1.834008};
 
@@ -59,8 +59,8 @@ unsigned ucp_measure_class(double bandwidth, unsigned now)
 }
 
 /* Returns the bandwidth of messages to this peer in bytes per second. Returns 0
- * if it is unknown, or if it is the same as for any peer, so that nothing was
- * measured. */
+ * if it is unknown, or if it equals the estimate for any peer, which means that
+ * nothing was measured. */
 static double messages_to(ucp_ep_h ep)
 {
     const ucp_ep_config_t *whole   = ep->config->whole;
@@ -75,9 +75,9 @@ static double messages_to(ucp_ep_h ep)
     return perf.stream_bandwidth;
 }
 
-/* Returns the lane of large put and get (rndv_lane) if the processor copies the
- * data there, as in shared memory, and it is not lane 0. Otherwise returns
- * UCP_NULL_LANE. */
+/* Returns the lane of large put and get (rndv_lane of `whole`) if the processor
+ * copies its data, as in shared memory. Returns UCP_NULL_LANE if not, if the
+ * lane has failed, or if it is lane 0. */
 static unsigned copy_lane(const ucp_ep_config_t *config)
 {
     const ucp_ep_config_t *whole = config->whole;

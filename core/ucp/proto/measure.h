@@ -2,7 +2,7 @@
 /*
  * Bandwidths that transports measure while an endpoint exists: of data in
  * messages to this peer (same and remote caches differ by a factor of ten, and
- * processes migrate), and of large put and get on this processor. If they
+ * processes migrate), and of large put and get by this processor. If they
  * affect the selection of protocols, the transports of the lanes are queried
  * from time to time. A measured bandwidth is rounded to a class
  * (ucp_measure_class()). The classes of both bandwidths select one of the
@@ -27,7 +27,8 @@ enum {
      *  lane of large put and get: its transport may copy for a tenth of a
      *  millisecond at the first query */
     UCP_MEASURE_COPY_MIN = 32768,
-    /** A query is due after operations with this many bytes in total */
+    /** A query is due after this many bytes in operations of at least
+     *  UCP_MEASURE_MIN bytes */
     UCP_MEASURE_EVERY    = 65536,
 };
 
@@ -46,8 +47,8 @@ unsigned ucp_measure_class(double bandwidth, unsigned now);
 double ucp_measure_bandwidth(unsigned class);
 
 /** Writes to `text` the bandwidths by which protocols are selected, and whether
- *  each is measured or assumed. Returns 0, and writes nothing, if no protocol
- *  depends on them. */
+ *  each is measured or assumed. Returns 0, and writes nothing, if large put and
+ *  get use lane 0 or a network device, or if no lane supports them. */
 int ucp_measure_describe(const ucp_ep_config_t *config, char *text, size_t max);
 
 /** Called before the protocol of an operation of `length` bytes is selected:

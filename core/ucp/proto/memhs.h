@@ -54,7 +54,7 @@ unsigned ucp_memhs_reg(ucp_ep_h ep, const ucp_rails_t *rails, uint64_t needed,
  *  without effect. */
 void ucp_memhs_dereg(ucp_worker_h worker, ucp_memhs_t *memhs);
 
-/** Returns a bit for each slot. */
+/** Returns a mask with the bits of all slots. */
 static inline unsigned ucp_rails_slots(const ucp_rails_t *rails)
 {
     return UCS_BIT(rails->num_slots) - 1;

@@ -20,7 +20,7 @@
 #include "ucp/proto/lane.h"
 #include "ucp/proto/rails.h"
 
-/** Operations that protocols carry out. The operations up to UCP_OP_EP_LAST
+/** Operations that protocols carry out. The operations below UCP_OP_EP_LAST
  *  have tables in the endpoint's configuration (ucp_ep_config_t). The others
  *  have tables in the configuration of remote keys (ucp_rma_config_t), which
  *  also depends on the lanes that the key can use. */
@@ -57,7 +57,7 @@ typedef struct ucp_proto_query {
     /** UCP_PROTO_FLAG_*: a protocol with any of these flags is selected for all
      *  sizes that it supports, whatever it costs */
     unsigned prefer;
-    /** Put, get, atomics: the lanes and rights of the remote key */
+    /** Put, get, atomics: the lanes that can use the remote key (rma/rkey.h) */
     const struct ucp_rma_config *key;
     ucp_atomic_op_t atomic_op;
     uint8_t atomic_size; /**< Size of the operand in bytes: 4 or 8 */
@@ -76,8 +76,8 @@ typedef struct ucp_proto_range {
 
 /** Properties of a protocol. */
 enum {
-    /** Sends one short message. For contiguous host memory the user's call
-     *  sends it without a request */
+    /** Sends one short message, or executes one short put or get. For
+     *  contiguous host memory the user's call does this without a request */
     UCP_PROTO_FLAG_SHORT    = UCS_BIT(0),
     /** The protocol only sends or awaits messages, which are in order with all
      *  other messages of the endpoint */
@@ -214,14 +214,15 @@ struct ucp_ep_config {
     /** UCP_PROTO_FLAG_* of the protocol for the data of a rendezvous that the
      *  user requests by UCX_RNDV_SCHEME; 0: selected by cost */
     uint16_t rndv_prefer;
-    /** Bytes of data in a fragment (UCX_RNDV_FRAG_SIZE); 0: as much as the lane
-     *  supports, at most UCP_FRAGMENT_MAX */
+    /** Maximum bytes of data in a fragment (UCX_RNDV_FRAG_SIZE); 0 means
+     *  UCP_FRAGMENT_MAX. The lane may support less */
     size_t rndv_frag_size;
     /** Index of the best lane for large put and get of any host memory. This
      *  and the next three members are UCP_NULL_LANE if there is no such lane */
     uint8_t rndv_lane;
-    /** Index of the best lane among those that can access only memory which the
-     *  peer's processor cannot access, for example of a GPU */
+    /** Index of the best lane for large put and get among those that can access
+     *  only memory which the peer's processor cannot access, for example of a
+     *  GPU */
     uint8_t device_lane;
     /** Index of the best lane for short put and get of the user, among the
      *  lanes that can access any memory */
@@ -229,8 +230,8 @@ struct ucp_ep_config {
     uint8_t amo_lane;         /**< Index of the best lane for atomics */
     ucp_lane_map_t rma_lanes; /**< All lanes that can put or get */
     ucp_lane_map_t amo_lanes; /**< All lanes that support atomics */
-    /** Lanes that have failed. Their indices remain, and no other member of the
-     *  configuration uses them */
+    /** Lanes that have failed. They stay in lanes[], without capabilities, so
+     *  that the other lanes keep their indices */
     ucp_lane_map_t lost;
     /** Class of the measured bandwidth of messages to the peer (measure.h), by
      *  which the costs are set; 0: not measured, the costs are estimates for
@@ -239,13 +240,13 @@ struct ucp_ep_config {
     /** As `measured`, for large put and get over rndv_lane */
     uint8_t measured_copy;
     /** The configuration without failed lanes and measured bandwidths from
-     *  which this one was derived; may be this one. Both have the same lanes,
-     *  with the same indices and memory domains */
+     *  which this configuration was derived; may be itself. Both have the same
+     *  lanes, with the same indices and memory domains */
     const ucp_ep_config_t *whole;
     /** The variant of this configuration for operations with
      *  UCP_OP_ATTR_FLAG_MULTI_SEND; NULL until it is needed */
     const ucp_ep_config_t *multi;
-    /** These two are the maximum number of lanes that share one transfer
+    /** This and the next member: maximum number of lanes that share a transfer
      *  (UCX_MAX_RNDV_LANES, UCX_MAX_RMA_LANES); 0 means one */
     uint8_t max_rndv_lanes;
     uint8_t max_rma_lanes;
@@ -310,9 +311,9 @@ const ucp_ep_config_t *ucp_ep_config_measured(ucp_worker_h worker,
  * Returns the variant of `config` for operations with
  * UCP_OP_ATTR_FLAG_MULTI_SEND, which has the same lanes. The user then has many
  * operations in flight. Therefore a cost is the time for which one operation
- * occupies both sides and the lane, without the latency, in which other
+ * occupies both sides and the lane. It excludes the latency, during which other
  * operations are transferred. Called with the worker's lock held. Returns
- * `config` if out of memory.
+ * `config` if out of memory, or if the endpoint has no lanes yet.
  */
 const ucp_ep_config_t *ucp_ep_config_multi(ucp_worker_h worker,
                                            const ucp_ep_config_t *config);
@@ -339,8 +340,8 @@ const ucp_ep_config_t *ucp_ep_config_unconnected(ucp_worker_h worker,
 struct ucp_worker_iface;
 
 /** Sets wiface->lane: the capabilities and costs of lanes over an open
- *  interface. The members remote_md and remote_device depend on the peer, and
- *  are set when an endpoint is created. */
+ *  interface. The members remote_md and remote_device depend on the peer:
+ *  ucp_ep_config_get() sets them. */
 void ucp_lane_config_fill(struct ucp_worker_iface *wiface);
 
 /** Gets the transport's estimate for an operation on host memory over an
@@ -385,8 +386,8 @@ ucs_status_t ucp_proto_fill(const ucp_proto_query_t *query,
 ucs_linear_func_t ucp_proto_cost(const ucp_proto_query_t *query, size_t length);
 
 /** Returns the smallest length, not below `from`, for which the protocol that
- *  query->config selects costs no more than `other`. `from`: not 0. `other`: in
- *  seconds, as a function of the length. */
+ *  query->config selects costs no more than `other`; SIZE_MAX / 2 if there is
+ *  none. `from`: not 0. `other`: in seconds, as a function of the length. */
 size_t ucp_proto_first_better(const ucp_proto_query_t *query,
                               ucs_linear_func_t other, size_t from);
 

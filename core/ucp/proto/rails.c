@@ -228,7 +228,8 @@ static size_t part_end(const ucp_rail_t *rail, size_t round)
 static ucp_rails_chunk_t divided(const ucp_rails_t *rails, size_t length,
                                  size_t offset)
 {
-    /* Make all rounds equally long, so that the last one is not very short. */
+    /* Make all rounds about equally long, so that the last one is not very
+     * short. */
     size_t count = (length - 1) / rails->round + 1;
     size_t round = align_up((length - 1) / count + 1);
     size_t start = offset / round * round;

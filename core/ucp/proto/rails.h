@@ -4,14 +4,15 @@
  * bandwidths. The lanes and their shares are computed once for all endpoints
  * with equal lanes. The data is divided into rounds, and each round into one
  * part for each rail. A chunk is what one operation of a lane transfers: a
- * part, or less. The rail of a chunk follows from its offset, so the only state
- * of a transfer is the offset up to which it has been posted.
+ * part, or less. The rail of a chunk follows from its offset and the lanes that
+ * have failed, so the only state of a transfer is the offset up to which it has
+ * been posted.
  *
  *   data:   | round                 | round                 | rest     |
  *   round:  | rail 0        | r 1   |
  *
- * A round is as long as the maximum sizes of the operations permit; if
- * possible, it is all of the data.
+ * There are as few rounds as the maximum sizes of the operations permit; if
+ * possible, one round is all of the data.
  */
 #ifndef UCP_RAILS_H
 #define UCP_RAILS_H
@@ -21,8 +22,8 @@
 enum {
     UCP_MAX_RAILS      = 4,
     UCP_RAILS_WHOLE    = 1 << 16, /**< A share of 100 % */
-    /** Minimum number of bytes per rail; shorter data is transferred by the
-     *  first rail only */
+    /** Data with fewer bytes than this times the number of rails is transferred
+     *  by the first rail only */
     UCP_RAILS_MIN_PART = 16 * 1024,
     /** Parts of a round begin at multiples of this many bytes */
     UCP_RAILS_ALIGN    = 64,
@@ -66,13 +67,14 @@ void ucp_rails_fill(const struct ucp_ep_config *config, unsigned lane,
                     ucp_lane_map_t lanes, unsigned max, int is_get,
                     ucp_rails_t *rails);
 
-/** Returns non-zero if two lanes may share transfers: both are network devices,
- *  different ones on both sides, and their bandwidths differ by at most the
- *  factor `max_ratio` (0: by any factor). */
+/** Returns non-zero if two lanes may share transfers: both are network lanes
+ *  that support zero-copy, they use different devices here and different
+ *  devices at the peer, and their bandwidths differ by at most the factor
+ *  `max_ratio` (0: by any factor). */
 int ucp_rails_go_together(const ucp_lane_config_t *a,
                           const ucp_lane_config_t *b, double max_ratio);
 
-/** A part of a transfer that is one operation of a lane. */
+/** The data that one operation of a lane transfers. */
 typedef struct ucp_rails_chunk {
     const ucp_rail_t *rail;
     size_t length;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Fills the tables of an endpoint configuration: for each operation that sends
- * messages, for the data of rendezvous, for each class of data and each size,
- * the protocol with the lowest cost within the user's thresholds.
+ * Fills the tables of an endpoint configuration: for messages and for the data
+ * of rendezvous, and for each class of data and each size, the protocol with
+ * the lowest cost within the user's thresholds.
  */
 #include "ucp/proto/proto.h"
 
@@ -146,8 +146,7 @@ ucp_request_t *ucp_proto_replied(ucp_worker_h worker, ucp_le32_t request,
                req;
 }
 
-/* Returns the first size that is not sent as one short message; 0 if no size
- * is. */
+/* Returns the smallest size that is not sent as one short message. */
 static size_t short_end(const ucp_ep_config_t *config, ucp_op_t op)
 {
     const ucp_proto_step_t *first =

@@ -10,8 +10,9 @@
 #include "ucp/proto/memhs.h"
 #include "ucp/proto/rails.h"
 
-/** If these lanes need it for put (or get), registers the local buffer, or uses
- *  the user's memory handle. Returns zero if that is not possible. */
+/** If the lanes of `rails` need a registration of the local buffer: registers
+ *  it, or uses the user's memory handle. Returns zero if that is not
+ *  possible. */
 int ucp_zcopy_register(ucp_ep_h ep, const ucp_rails_t *rails,
                        const ucp_dt_iter_t *dt, size_t length,
                        ucp_memhs_t *memhs);

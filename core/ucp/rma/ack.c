@@ -13,9 +13,9 @@
 
 /* -------------------------------------------------------- target's side -- */
 
-/* An ACK. Its count is read when the ACK is queued: a later count would include
- * gets whose replies are queued behind the ACK, and acknowledge them before
- * their data is sent. */
+/* An ACK. The count of a queued ACK is read when it is queued, not when it is
+ * sent: a later count would include gets whose replies are queued behind the
+ * ACK, and acknowledge them before their data is sent. */
 typedef struct {
     ucp_ep_h ep;
     uint32_t count;
@@ -96,7 +96,9 @@ static void queue_ack(ucp_ep_h ep, uint32_t count)
     ucp_ep_wait_for_resources(ep, req);
 }
 
-/* Sends the count if the peer does not have it yet, or if there is an error. */
+/* Sends or queues an ACK if the peer does not have the count yet, or if there
+ * is an error to report. While an ACK is queued, does nothing:
+ * queued_progress() calls this function again. */
 static void acknowledge(ucp_ep_h ep)
 {
     ucp_rma_ep_t *rma   = ucp_ep_rma(ep);

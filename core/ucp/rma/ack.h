@@ -10,7 +10,7 @@
  *     atomics of the round. The ACK is sent before the user code of the target
  *     runs again, so that a flush after a barrier does not depend on further
  *     progress of the target
- *   - at once when an access fails, with the error
+ *   - at once when a put or an atomic fails, with the error
  *   - with the reply to a get or a fetching atomic, which also acknowledges
  *     all accesses that were sent before it
  *
@@ -28,8 +28,9 @@
  *  end of the progress round. */
 void ucp_rma_ack_later(ucp_ep_h ep);
 
-/** Target: called when an access of the peer's endpoint `sender` has failed;
- *  sends the error at once. `what`: the kind of access, for a log message. */
+/** Target: called when a put or an atomic of the peer's endpoint `sender` has
+ *  failed; sends the error at once. `what`: the kind of access, for a log
+ *  message. */
 void ucp_rma_ack_failure(ucp_worker_h worker, const ucp_wire_end_t *sender,
                          const char *what, ucs_status_t status);
 

@@ -33,7 +33,8 @@ ucs_status_t ucp_rma_am_put_short(ucp_ep_h ep, const void *buffer,
         ucp_rma_put_t hdr;
         char data[UCP_RMA_AM_SHORT_MAX];
     } message;
-    const size_t header = sizeof(message.hdr.key); /* an argument of am_short */
+    const size_t header = sizeof(message.hdr.key); /* am_short has an argument
+                                                    * for the key */
     ucs_status_t status;
 
     pack_header(&message.hdr, ep, key, remote_addr);
@@ -46,8 +47,7 @@ ucs_status_t ucp_rma_am_put_short(ucp_ep_h ep, const void *buffer,
     return status;
 }
 
-/* Returns the maximum bytes of data in one message that the transport
- * copies. */
+/* Returns the maximum bytes of data in one message by buffered copy. */
 static size_t max_data(ucp_ep_h ep)
 {
     return ucp_ep_config_am(ep->config)->max_bcopy - sizeof(ucp_rma_put_t);

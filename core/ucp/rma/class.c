@@ -26,8 +26,8 @@ static int worker_is_busy(ucp_worker_h worker)
     return ucp_worker_rma(worker)->unacked != NULL;
 }
 
-/* A put by am_short is counted here, because it has no request; all other puts
- * are counted when their request starts. */
+/* Only PUT messages by am_short, which have no request, are counted when they
+ * are sent. All other puts are counted when their request starts. */
 static const ucp_class_sent_t put_sent = {{UCP_STATS_PUT_AM, UCP_CLASS_COUNTED,
                                            UCP_CLASS_COUNTED},
                                           0};

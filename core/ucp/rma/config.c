@@ -59,9 +59,9 @@ static void select_lanes(const ucp_rma_config_t *config, int is_get,
     }
 }
 
-/* Sets protos->zcopy and protos->copy, which are used if the memory of a
- * request is not suitable for the protocol in the table: zero-copy, and the
- * first candidate that copies and supports any size. */
+/* Sets protos->zcopy and protos->copy, for requests that cannot or must not use
+ * the protocol in the table: zero-copy, and the first candidate that copies and
+ * supports any size. */
 static void select_others(const ucp_proto_query_t *query,
                           ucp_rma_protos_t *protos)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The sizes that the protocols of put and get support for a key, and their
- * costs there.
+ * The sizes that the protocols of put and get support for a key, and the costs
+ * of the protocols.
  */
 #include "ucp/rma/rkey.h"
 

@@ -19,7 +19,7 @@
 #include <ucx/copy.h>
 
 /* One message of a reply: the part of the requested memory that it contains,
- * and its status. */
+ * and its status. In ucp_rma_get_handler() the part is all of that memory. */
 typedef struct {
     ucp_worker_h worker;
     ucp_mem_table_t *mems;
@@ -39,8 +39,8 @@ typedef struct {
     ucp_mem_loan_t loan;
 } chunk_t;
 
-/* Replies of at most this many bytes are copied to the stack and sent as a
- * short message. */
+/* Replies of at most this many bytes are copied to the stack and sent by
+ * am_short, if the transport supports the size. */
 enum { SHORT_MAX = 256 };
 
 static ucp_rma_get_reply_t reply_header(const chunk_t *chunk)
@@ -50,8 +50,8 @@ static ucp_rma_get_reply_t reply_header(const chunk_t *chunk)
                                  ucp_rma_secret(chunk->secret)};
 }
 
-/* Returns the maximum bytes of data in one message of the reply that the
- * transport copies. */
+/* Returns the maximum bytes of data in one message of the reply by buffered
+ * copy. */
 static size_t max_data(ucp_ep_h ep)
 {
     return ucp_ep_config_am(ep->config)->max_bcopy -
@@ -261,8 +261,8 @@ static ucs_status_t staged_chunk(ucp_request_t *req, chunk_t *chunk)
     return (packed < 0) ? (ucs_status_t)packed : UCS_OK;
 }
 
-/* Continues a reply. Each fragment is checked again, because the memory may
- * have been unmapped since the previous one. */
+/* Sends the next fragment of a reply. Checks the access for each fragment,
+ * because the memory may have been unmapped since the previous one. */
 static ucs_status_t reply_progress(ucp_request_t *req)
 {
     ucp_rma_op_t *op = ucp_send_rma(req);
@@ -311,7 +311,8 @@ static const ucp_proto_t reply_proto = {
     .abort    = ucp_request_posted,
 };
 
-/* Queues a reply that cannot be sent at once until there are send resources. */
+/* Creates a request for a reply of several fragments, or for one that waits for
+ * send resources. */
 static void reply_later(ucp_ep_h ep, chunk_t *chunk)
 {
     ucp_request_t *req = ucp_request_get_internal(ep->worker);

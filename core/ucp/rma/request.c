@@ -28,7 +28,6 @@ static const ucp_rma_config_t *config_for(ucp_rkey_h rkey, ucp_ep_h ep,
                               config->lanes, config->by_cpu);
 }
 
-/* Checks the access against the range and the rights of the key. */
 static ucs_status_t check_access(const ucp_request_t *req, ucp_rkey_h rkey,
                                  uint64_t remote_addr, int is_get)
 {

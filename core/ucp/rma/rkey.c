@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Remote keys: ucp_ep_rkey_unpack, ucp_rkey_ptr, ucp_rkey_compare,
- * ucp_rkey_destroy. A packed key contains a key of each component that has
- * registered the memory; selects which of these the lanes of an endpoint use.
+ * ucp_rkey_destroy. A packed key contains one key for each of the owner's
+ * memory domains that have registered the memory. This file selects which of
+ * these keys the lanes of an endpoint use.
  */
 #include "ucp/rma/rkey.h"
 
@@ -37,7 +38,8 @@ static ucp_rkey_part_t *find_part(ucp_rkey_t *rkey, uct_component_h component,
 }
 
 /* Unpacks the key of a component into a part of the rkey, unless that has been
- * done. Returns NULL if that fails: the caller then skips this key. */
+ * done, and returns the part. Returns NULL if the key cannot be unpacked: the
+ * caller then does not use the key. */
 static ucp_rkey_part_t *add_part(ucp_rkey_t *rkey, uct_component_h component,
                                  const ucp_packed_key_t *packed)
 {
@@ -116,8 +118,8 @@ static ucp_lane_map_t open_lanes(ucp_rkey_t *rkey, ucp_ep_h ep,
     return opened;
 }
 
-/* Unpacks the keys of components that no lane uses, because ucp_rkey_ptr may
- * get an address from them. */
+/* Also unpacks keys of components that no lane uses, if ucp_rkey_ptr may get an
+ * address from them. */
 static void open_pointers(ucp_rkey_t *rkey, ucp_context_h context,
                           const ucp_packed_mem_t *mem)
 {
@@ -194,8 +196,8 @@ err:
     return status;
 }
 
-/* Keeps the packed bytes of a key for an endpoint without lanes. The key's
- * memory is not shrunk, because its parts are unpacked later. */
+/* Keeps the packed bytes of a key for an endpoint without lanes, so that
+ * ucp_rkey_open_late() can unpack its parts. */
 static ucs_status_t keep_packed(ucp_rkey_t *rkey, const void *packed)
 {
     size_t length = ucp_packed_length(packed, UCP_PACKED_RKEY);
@@ -250,7 +252,8 @@ static ucs_status_t unpack(ucp_ep_h ep, const void *packed,
     if (ep->config->unconnected) {
         status = keep_packed(rkey, packed);
     } else {
-        /* shrinks the key, because programs keep thousands of keys */
+        /* Frees the space of unused parts, because programs keep thousands of
+         * keys */
         shrunk  = realloc(rkey, sizeof(*rkey) +
                                     rkey->num_parts * sizeof(rkey->parts[0]));
         *rkey_p = (shrunk != NULL) ? shrunk : rkey;
@@ -317,7 +320,7 @@ ucs_status_t ucp_rkey_ptr(ucp_rkey_h rkey, uint64_t raddr, void **addr_p)
         return UCS_ERR_INVALID_ADDR;
     }
 
-    /* The component may map the memory of the key in this call. */
+    /* The lock is needed because the component may map the memory now. */
     ucp_worker_enter(worker);
     for (i = 0; (i < rkey->num_parts) && (status != UCS_OK); ++i) {
         status = uct_rkey_ptr(rkey->parts[i].component, &rkey->parts[i].key,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Unpacked remote keys (ucp_rkey_t), and the lanes and protocols of put, get
- * and atomics for a key (ucp_rma_config_t). A key has one part for each
- * component that registered the memory. Keys that the same lanes can use, on
- * endpoints with equal lanes, share a configuration.
+ * and atomics for a key (ucp_rma_config_t). A key has one part for each of the
+ * owner's memory domains whose key is unpacked here. Keys that the same lanes
+ * can use, on endpoints with equal lanes, share a configuration.
  */
 #ifndef UCP_RKEY_H
 #define UCP_RKEY_H
@@ -17,11 +17,11 @@ typedef struct ucp_rma_protos {
     uint8_t short_lane;
     uint8_t bcopy_lane;
     uint8_t zcopy_lane;
-    /** zcopy_lane, and the lanes over which large transfers are divided */
+    /** zcopy_lane, and the lanes that share large transfers with it */
     ucp_rails_t rails;
     /** Contiguous transfers of fewer bytes use short_lane; 0: none does */
     size_t short_end;
-    /** For requests whose memory the protocol in the table does not support:
+    /** For requests that cannot or must not use the protocol in the table:
      *  `zcopy` is the protocol of zero-copy, `copy` one that copies any size.
      *  NULL if there is none */
     const ucp_proto_t *zcopy, *copy;
@@ -47,7 +47,7 @@ struct ucp_rma_config {
 };
 typedef struct ucp_rma_config ucp_rma_config_t;
 
-/** The unpacked key of one component. */
+/** The unpacked key of one memory domain. */
 typedef struct ucp_rkey_part {
     uct_component_h component;
     uct_rkey_bundle_t key;
@@ -65,8 +65,8 @@ struct ucp_rkey {
     uint16_t prot; /**< UCP_MEM_MAP_PROT_REMOTE_* */
     uint8_t mem_type;
     ucp_lane_map_t lanes; /**< Lanes whose keys[] is set */
-    /** Copy of the packed key, for an endpoint that had no lanes when the key
-     *  was unpacked; NULL after the key is unpacked for its lanes */
+    /** Copy of the packed key, if the endpoint had no lanes when the key was
+     *  unpacked and the key is not unpacked for its lanes yet; else NULL */
     void *packed;
     uint8_t num_parts;
     ucp_rkey_part_t parts[];

@@ -20,7 +20,7 @@
  *
  * The secret is the random part of the initiator's endpoint id
  * (ucp_ep::secret), which only its peer knows. A GET_REPLY contains 24 bits of
- * it and an ACK all of it; messages with a wrong secret are dropped.
+ * it and an ACK all of it. The initiator drops them if the secret is wrong.
  *
  * A sender's end is a ucp_wire_end_t: the UUID of its worker and the id of its
  * endpoint.
@@ -79,7 +79,7 @@ _Static_assert(sizeof(ucp_rma_get_t) == 44, "wire layout");
 _Static_assert(sizeof(ucp_rma_get_reply_t) == 8, "wire layout");
 _Static_assert(sizeof(ucp_rma_ack_t) == 13, "wire layout");
 
-/** State of a worker for access to the memory of peers. */
+/** State of a worker for accesses to the memory of peers and by peers. */
 typedef struct ucp_rma_worker {
     struct ucp_rma_config *configs; /**< List of configurations (rkey.h) */
     ucs_list_link_t shared_keys;    /**< Shared keys of symmetric memory
@@ -88,15 +88,15 @@ typedef struct ucp_rma_worker {
      *  linked by ucp_rma_ep_t::ack_next */
     ucp_ep_h unacked;
     /** Id of the progress callback that sends these ACKs; UCS_CALLBACKQ_ID_NULL
-     *  while `unacked` is NULL */
+     *  if it is not registered */
     int unacked_cb;
 } ucp_rma_worker_t;
 
 UCP_AREA_ACCESSOR(ucp_worker_rma, struct ucp_worker, areas.rma,
                   ucp_rma_worker_t)
 
-/** State of an endpoint: accesses of the peer that are carried out; see
- *  ack.h. */
+/** The target's counts of the emulated accesses that the peer of an endpoint
+ *  has requested; see ack.h. */
 typedef struct ucp_rma_ep {
     ucp_ep_h ack_next; /**< Next in ucp_rma_worker_t::unacked; used while
                         *   `owes` is set */
@@ -128,11 +128,11 @@ typedef struct ucp_rma_op {
     uint32_t secret; /**< Reply: secret of the peer's endpoint */
     /** Emulated get or atomic: value of ep->rma_issued after it was sent */
     uint32_t number;
-    uint8_t posted;    /**< Everything is sent or posted: waits for the end */
-    uint8_t own_memhs; /**< `memhs` has registrations that must be released */
+    uint8_t posted;    /**< All is sent or posted: a completion is awaited */
+    uint8_t own_memhs; /**< ucp_rma_data_t::memhs must be deregistered */
     /** Number of restarts after failures of lanes */
     uint8_t retries;
-    uint8_t retrying; /**< Waits for the next progress, which restarts it */
+    uint8_t retrying; /**< The next progress restarts the request */
 } ucp_rma_op_t;
 
 /** State of the data transfer of a put or get: the area `data` of its

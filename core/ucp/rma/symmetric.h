@@ -3,7 +3,8 @@
  * Shared keys: one handle for the keys of several peers to symmetric memory
  * (UCP_MEM_MAP_SYMMETRIC_RKEY), that is, memory with the same address, length,
  * rights and type. The endpoint's peer worker determines which peer's key is
- * used. The user has one reference for each key that was unpacked.
+ * used. Each call of ucp_ep_rkey_unpack gives the user one reference to the
+ * handle.
  */
 #ifndef UCP_RMA_SYMMETRIC_H
 #define UCP_RMA_SYMMETRIC_H
@@ -21,9 +22,9 @@ static UCS_F_ALWAYS_INLINE int ucp_rkey_is_shared(const ucp_rkey_t *rkey)
 }
 
 /** Makes the endpoint's unpacked key `*rkey_p` part of a shared key, and
- *  sets `*rkey_p` to the shared key. Leaves a key as it is that cannot be
- *  shared: one that gives pointers to the memory (ucp_rkey_ptr), or one of an
- *  endpoint without lanes. */
+ *  sets `*rkey_p` to the shared key. No effect on a key that cannot be shared:
+ *  one that gives pointers to the memory (ucp_rkey_ptr), or one of an endpoint
+ *  without lanes. */
 ucs_status_t ucp_rkey_share(ucp_ep_h ep, ucp_rkey_h *rkey_p);
 
 /** Returns the key in a shared key that belongs to the peer of `ep`. If there

@@ -41,7 +41,7 @@ static int is_reachable(const ucp_request_t *req,
 }
 
 /* Selects the protocol from the table, with two exceptions. Memory that only
- * the lane can access is sent by zero-copy. If the user wants to reuse the
+ * the lane can access uses zero-copy. If the user wants to reuse the
  * buffer soon, the data is copied instead of zero-copy, provided that a lane
  * and not messages carries the copy. Returns NULL if there is no protocol. */
 static const ucp_proto_t *select_proto(const ucp_request_t *req,

@@ -69,10 +69,10 @@ static void start_again(void *arg)
     }
 }
 
-/* Restarts a failed get in the next progress, if its endpoint has not failed.
- * The first restart takes place in any case, a later one only if the endpoint
- * has lost another lane by then. Until the restart the request is in no queue.
- * Returns zero if a restart is not possible: the get then fails. */
+/* Restarts a failed get in the next progress. Later restarts than the first one
+ * take place only if the endpoint's configuration has changed by then, for
+ * example because a lane has failed; otherwise the get fails. Until the restart
+ * the request is in no queue. Returns zero if a restart is not possible. */
 static int retry(ucp_request_t *req)
 {
     /* A failed or closed endpoint has removed the request from its list. */

@@ -167,7 +167,6 @@ static const ucp_proto_t staged_get_proto = {
     .abort    = get_abort,
 };
 
-/* Fills in the request of a get. */
 static void init_get(ucp_request_t *get, ucp_request_t *recv,
                      const ucp_rndv_rts_t *rts, const ucp_rails_t *rails)
 {

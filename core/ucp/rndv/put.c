@@ -6,8 +6,8 @@
  * carries DONE, a fence orders them. Otherwise the data must be complete at the
  * peer before DONE is sent:
  *
- *   lane 0:  PUT ...  fence, DONE                       wait for the puts
- *   others:  PUT ...  FLUSH ...  wait for puts and flushes  DONE
+ *   only lane 0:  PUT ...  fence, DONE   wait for the puts
+ *   otherwise:    PUT ...  FLUSH ...     wait for puts and flushes  DONE
  */
 #include "ucp/rndv/rndv.h"
 
@@ -112,9 +112,9 @@ static ucs_status_t flush_data(ucp_request_t *req)
     return UCS_OK;
 }
 
-/* Ends the put with an error: skips the rest of the data. When the posted
- * fragments are complete, the transfer restarts; if that is not possible, DONE
- * sends the error to the receiver. */
+/* Ends the put with an error: skips the rest of the data. If only lane 0 is
+ * used, DONE follows with the error. Otherwise the transfer restarts when the
+ * posted fragments are complete; if that is not possible, DONE follows. */
 static ucs_status_t fail(ucp_request_t *req, ucs_status_t status)
 {
     uct_completion_update_status(&req->send.comp, status);
@@ -122,7 +122,6 @@ static ucs_status_t fail(ucp_request_t *req, ucs_status_t status)
     return UCS_INPROGRESS;
 }
 
-/* Posts the next fragment. */
 static ucs_status_t put_chunk(ucp_request_t *req)
 {
     ucp_rndv_send_t *rndv   = ucp_send_rndv(req);

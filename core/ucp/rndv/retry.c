@@ -9,7 +9,8 @@
  *                                          `--> limit: other scheme
  *
  * If a get cannot restart, the receiver requests the data by another scheme
- * (RTR). A put continues by messages, also if it had only one lane.
+ * (RTR). A put then continues by messages, also if it used one lane, unless
+ * that was lane 0.
  *
  * The restart waits for the next progress because a transport may report a
  * failed lane before or after it completes the lane's operations. In the next

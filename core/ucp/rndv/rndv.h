@@ -43,7 +43,7 @@
  * A sender that cancels repeats its announcement with the flag WITHDRAW and
  * without keys. A receiver that has not matched the announcement drops it and
  * rejects the send (ATS with UCS_ERR_CANCELED). A receiver that has matched it
- * ignores the flag: the transfer continues.
+ * ignores the repetition: the transfer continues.
  *
  * The secret is the random part of the id of the sender's endpoint
  * (ucp_ep::secret). The announcement contains it, so that only the receiver of
@@ -81,12 +81,13 @@ typedef struct ucp_rndv_rts {
 } ucp_rndv_rts_t;
 
 enum {
-    /** The receiver must not send the address of its buffer, for a put */
+    /** The receiver must not send the address of its buffer, for a put, unless
+     *  PUT_TO_DEVICE allows that */
     UCP_RNDV_RTS_NO_PUT        = UCS_BIT(0),
     /** Requests the receiver to drop the announcement if it is not matched */
     UCP_RNDV_RTS_WITHDRAW      = UCS_BIT(1),
     /** The receiver may send an address of memory that only a device can
-     *  access, also with NO_PUT */
+     *  access, even if NO_PUT is set */
     UCP_RNDV_RTS_PUT_TO_DEVICE = UCS_BIT(2),
 };
 
@@ -150,7 +151,8 @@ typedef struct ucp_rndv_send {
     /** Get and put: address of the peer's buffer. DATA messages: offset of this
      *  request's first byte in the message. */
     uint64_t address;
-    /** Lanes of put and get, or NULL */
+    /** Lanes of the put or get; NULL: the data is sent by messages. Until a
+     *  send is answered, the lanes by which the peer can get the data */
     const ucp_rails_t *rails;
     /** The peer's unpacked keys, indexed by ucp_rail_t::slot */
     uct_rkey_bundle_t rkeys[UCP_MAX_RAILS];
@@ -161,12 +163,12 @@ typedef struct ucp_rndv_send {
                           *   ATS */
     uint8_t num_keys;    /**< Number of entries of rkeys */
     uint8_t retries;     /**< Number of restarts, see retry.c */
-    uint8_t retrying;    /**< Waits for the next progress, which restarts it */
+    uint8_t retrying;    /**< The next progress restarts the request */
     /** Lanes that the endpoint had lost at the start of the transfer */
     ucp_lane_map_t lost;
     uint8_t step; /**< Put: what is sent next, see put.c. Get:
                    *   UCP_RNDV_GET_* */
-    /** All operations are posted: waits for their completion */
+    /** All operations are posted: their completion is awaited */
     uint8_t posted;
     uint8_t detached;  /**< The endpoint has failed or is closed, and may not
                         *   exist any more: only the transport's completion is

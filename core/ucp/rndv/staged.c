@@ -152,8 +152,8 @@ static ucs_status_t staged_progress(ucp_request_t *req)
         }
     }
     if (i == 0) {
-        /* No fragment is available: send by the other protocol, which copies
-         * the data when it packs each message. */
+        /* No fragment is available: send by ucp_proto_rndv_am, which copies the
+         * data when it packs each message. */
         req->send.proto = &ucp_proto_rndv_am;
         return UCS_INPROGRESS;
     }

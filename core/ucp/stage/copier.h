@@ -34,13 +34,13 @@ struct ucp_copier {
     /** Fragments for small copies in the background (gather.c), an array; NULL
      *  until they are needed */
     ucp_stage_frag_t *small;
-    char *small_data;           /**< One block for the data of all of them */
+    char *small_data;           /**< Data of all fragments in `small` */
     uct_mem_h small_memh;       /**< Registration of `small_data`; or NULL */
-    ucs_list_link_t idle_small; /**< Those that are not in use */
+    ucs_list_link_t idle_small; /**< Those of `small` that are not in use */
 };
 
-/** The copiers of a worker, and the fragments whose copies are not over.
- *  States of a fragment:
+/** The copiers of a worker, and the fragments with a copy that is not complete
+ *  or whose callback has not been called. States of a fragment:
  *    idle --get--> in use --start--> [waiting -->] copying --> done
  *    done --callback--> in use --put--> idle
  *  A fragment without a callback returns from copying to "in use". */

@@ -21,10 +21,10 @@
 #include <stdlib.h>
 
 enum {
-    DEPTH = 4, /* Number of fragments of a pipeline */
+    DEPTH = 4, /* Maximum number of fragments of a pipeline */
     /* A pipeline uses 1 / PARTS of each fragment, but at least LEAST bytes. A
-     * whole fragment holds many messages of a network, so that the first one
-     * would wait for the copy of all their data. */
+     * whole fragment holds many messages of a network, so that the first
+     * message would wait for the copy of all their data. */
     PARTS = 4,
     LEAST = 4096,
 };
@@ -280,8 +280,8 @@ ucs_status_t ucp_stage_pipe_write(ucp_copier_t *copier, uint32_t place,
             start_filled(pipe);
         }
     }
-    /* If data fills most of a fragment, its copy starts without waiting for the
-     * next part. */
+    /* If data fills at least half of the last fragment, its copy starts without
+     * waiting for the next part. */
     if (pipe->filling && (last(pipe)->length >= size / 2)) {
         start_filled(pipe);
     }

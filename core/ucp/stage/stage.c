@@ -14,8 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Default size of a fragment. At this size, starting a copy on a device takes
- * little time compared with the copy itself. */
+/* FRAG_SIZE: default size of a fragment in bytes. At this size, starting a copy
+ * on a device takes little time compared with the copy itself. LEAST_FRAG_SIZE:
+ * minimum that the user can set. */
 enum { FRAG_SIZE = 256 * 1024, LEAST_FRAG_SIZE = 4096 };
 
 /* ------------------------------------------------------------- copiers -- */

@@ -80,9 +80,9 @@ ucp_copier_t *ucp_stage_copier(const ucp_stage_t *stage,
 /**
  * Determines the memory type of user data, from the user's parameters or by
  * detection. If the processor cannot access the memory, the iterator is changed
- * to use a copier. Returns UCS_ERR_UNSUPPORTED, and logs an error, if there is
- * no copier for the type, and UCS_ERR_INVALID_PARAM if the type is invalid or
- * if a list has several types.
+ * to use a copier. Logs an error and returns UCS_ERR_UNSUPPORTED if there is no
+ * copier for the type, UCS_ERR_INVALID_PARAM if the type is invalid, or if a
+ * list of buffers has several types that the processor cannot access.
  */
 ucs_status_t ucp_stage_adopt(ucp_worker_h worker, ucp_dt_iter_t *iter,
                              const ucp_request_param_t *param);
@@ -106,9 +106,10 @@ void ucp_stage_frag_put(ucp_stage_frag_t *frag);
 
 /**
  * Called before a small copy. Returns a fragment if the copy should be made in
- * the background, because other small copies were made since the last progress
- * or are in flight. Returns NULL if the caller should copy and wait: the copy
- * is the first one or too long, or no fragment is available.
+ * the background, because another small copy in this direction was made since
+ * the last progress, or copies are in flight. Returns NULL if the caller should
+ * copy and wait: the copy is the first one or too long, or no fragment is
+ * available.
  */
 ucp_stage_frag_t *ucp_stage_gather(ucp_copier_t *copier, size_t length,
                                    int to_user);

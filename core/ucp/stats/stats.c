@@ -39,7 +39,8 @@ static const ucs_stats_counter_t interface_counters[] = {
     MESSAGES("received"),
 };
 
-/* Protocols have the names that UCX_PROTO_INFO shows. */
+/* Counters of protocols have the names that UCX_PROTO_INFO shows, except those
+ * of the data of a rendezvous: rndv_by/get counts rndv/get, for example. */
 static const ucs_stats_counter_t endpoint_counters[] = {
     MESSAGES("eager/short"), MESSAGES("eager/bcopy"),  MESSAGES("eager/zcopy"),
     MESSAGES("rndv"),        MESSAGES("am/short"),     MESSAGES("am/bcopy"),
@@ -105,15 +106,15 @@ void ucp_stats_close(void)
 
 /* --------------------------------------------------------------- workers -- */
 
-/* A handler that counts the messages of one active message id and calls the
- * real handler. */
+/* Argument of counting_handler(), which counts the messages of one active
+ * message id and then calls `handler`. */
 typedef struct {
     uct_am_callback_t handler;
     ucp_worker_h worker;
     ucs_stats_record_t *record;    /* Record of the worker */
     ucs_stats_record_t *interface; /* Record of the interface; NULL if there
                                     * was no space for it */
-    uint16_t counter;              /* Index in the record */
+    uint16_t counter;              /* Index in the worker's record */
     uint16_t header;               /* Bytes of a message that are not data, or
                                     * UCP_CLASS_NO_BYTES (base/class.h) */
 } handler_t;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Counters of UCP (UCX_STATS). The path of small messages contains no counting
- * code: if counting is on, counting functions replace a lane's table of
- * operations and the handlers that a transport calls; if it is off, the plain
- * ones are used. Other events (for example the selected protocols, restarts)
- * are counted in the code of slow operations, where a test of a pointer costs
- * little.
+ * code: if counting is on, counting functions replace the operations of a
+ * lane's transport and the handlers that the transport calls. Other events (for
+ * example the selected protocols, restarts) are counted in the code of slow
+ * operations, where a test of a pointer costs little.
  */
 #ifndef UCP_STATS_H
 #define UCP_STATS_H
@@ -140,7 +139,8 @@ void ucp_stats_worker_destroy(ucp_worker_stats_t *stats);
 /** Returns the worker's own record. */
 ucs_stats_record_t *ucp_stats_worker_record(const ucp_worker_stats_t *stats);
 
-/** Replaces a handler of an interface by a handler that counts and calls it. */
+/** Replaces a handler of an interface by one that counts the message and calls
+ *  the original handler. */
 void ucp_stats_wrap_handler(struct ucp_worker_iface *wiface,
                             const ucp_class_message_t *message,
                             uct_am_callback_t *handler_p, void **arg_p);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Counters of lanes. If counting is on, a lane gets a copy of the transport's
- * table of operations, in which the functions that send are replaced: each
- * calls the transport's function, and counts the operation if the transport
- * has accepted it.
+ * table of operations. In the copy, the functions that send or wait are
+ * replaced by functions that call the transport's function and count the
+ * result; `destroy` is replaced by one that restores the transport's table.
  *
  *   uct_ep.ops --> | counting_t: the table    | real | records |
  *                      am_short, ... replaced |
- *                      all others             +--> the transport's table
+ *                      all others copied      +--> the transport's table
  */
 #include "ucp/stats/stats.h"
 
@@ -26,8 +26,9 @@ typedef struct {
 
 enum { SHORT, BCOPY, ZCOPY }; /* Index of ucp_class_sent_t::by */
 
-/* Returns the counting table of a lane. Callers use it before they call the
- * transport's function, because that may release the endpoint. */
+/* Returns the counting table of a lane. The functions in the table call this
+ * function before the transport's function, because the transport's function
+ * may destroy `uct`. The table exists until the UCP endpoint is freed. */
 static UCS_F_ALWAYS_INLINE const counting_t *counting_of(uct_ep_h uct)
 {
     return (const counting_t *)uct->ops; /* `ops` is the first member of

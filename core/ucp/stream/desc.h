@@ -7,7 +7,8 @@
  *   copy:         | descriptor           | 8      | data ...
  *
  * The user's pointer is the start of the data, or of its rest after receives.
- * The eight bytes before this pointer then hold the address of the descriptor.
+ * While the user has it, the eight bytes before it hold the address of the
+ * descriptor.
  */
 #ifndef UCP_STREAM_DESC_H
 #define UCP_STREAM_DESC_H
@@ -59,9 +60,9 @@ static inline size_t ucp_stream_desc_left(const ucp_stream_desc_t *desc)
 ucs_status_t ucp_stream_data_keep(ucp_worker_h worker, ucp_stream_t *stream,
                                   char *data, size_t length, unsigned flags);
 
-/** For a receive that is cancelled: stores the `length` bytes that it has
- *  received, as the first data of the stream, so that they can be received
- *  again. */
+/** For a receive that is cancelled or ends with the stream: stores the `length`
+ *  bytes that it has received, as the first data of the stream, so that they
+ *  can be received again. */
 ucs_status_t ucp_stream_data_return(ucp_stream_t *stream, ucp_dt_iter_t *dt,
                                     size_t length);
 

@@ -160,8 +160,8 @@ static ucs_status_t next_number(ucp_stream_worker_t *streams, uint64_t uuid,
     return ucs_hash_set(&streams->numbers, uuid, (void *)(made + 1));
 }
 
-/* Pairs with the peer's endpoint of the same number. Within one worker, an
- * endpoint with an even number is paired with the next one. */
+/* Pairs `ep` with the peer's endpoint of the same number; within one worker, an
+ * endpoint with an even number with the next one. */
 static ucs_status_t add_numbered(ucp_ep_h ep)
 {
     ucp_wire_end_t name, peer_name;
@@ -178,7 +178,7 @@ static ucs_status_t add_numbered(ucp_ep_h ep)
     return add(ep, &name, &peer_name);
 }
 
-/* The peer's endpoint that this one replies to; ep_id 0 if not known. */
+/* Returns the peer's endpoint to which `ep` replies; ep_id 0 if not known. */
 static ucp_wire_end_t peer_end(ucp_ep_h ep)
 {
     return (ucp_wire_end_t){ucp_le64(ep->peer_uuid), ucp_le64(ep->peer_ep_id)};
@@ -294,8 +294,8 @@ static ucp_stream_t *opened_end(ucp_worker_h worker,
     return ((stream != NULL) && (stream->peer_key == 0)) ? stream : NULL;
 }
 
-/* True if the name is that of an endpoint that was closed: its data would never
- * be received. */
+/* For a name that no endpoint has: true if an endpoint with this name existed
+ * and was closed, so that the data would never be received. */
 static int is_past(ucp_worker_h worker, const ucp_wire_end_t *name)
 {
     uint64_t uuid  = ucp_le64_get(name->worker_uuid);
@@ -381,7 +381,7 @@ static ucp_stream_t *join(ucp_worker_h worker, const ucp_stream_open_t *message)
 }
 
 /* Copies an arriving OPEN or CLOSE to `message` and returns the side that it is
- * for, or NULL. */
+ * for, or NULL. Opens the stream if its key is not known yet (*is_new). */
 static ucp_stream_t *arrived(ucp_worker_h worker, const void *data,
                              size_t length, ucp_stream_open_t *message,
                              int *is_new)

@@ -15,8 +15,8 @@
 
 /* --------------------------------------------------------- one receive -- */
 
-/* Returns how many of `length` further bytes a receive accepts: without WAITALL
- * the receive ends at a whole number of elements, if there is at least one. */
+/* Returns how many of `length` further bytes a receive accepts. Without WAITALL
+ * a receive that gets at least one element ends at a whole number of them. */
 static UCS_F_ALWAYS_INLINE size_t wanted(const ucp_request_t *req,
                                          size_t length)
 {

@@ -133,7 +133,9 @@ static ucs_status_t copy_fragment(ucp_request_t *req)
                                                     req->send.ep->config)));
 }
 
-/* Returns the result of the progress function after a fragment. */
+/* Called with the status of a fragment. After the last fragment or an error,
+ * nothing more is posted for the request. Returns the result of the progress
+ * function. */
 static ucs_status_t sent(ucp_request_t *req, ucs_status_t status)
 {
     if (status == UCS_ERR_NO_RESOURCE) {
@@ -214,8 +216,8 @@ static unsigned zcopy_query(const ucp_proto_query_t *query,
     return 1;
 }
 
-/* If iov entries are small, sends them in one buffered copy, because a
- * zero-copy message for each would cost more. */
+/* If the iov entries that fit into one zero-copy message have less data than a
+ * buffered copy can carry, and more data follows, sends a buffered copy. */
 static ucs_status_t zcopy_progress(ucp_request_t *req)
 {
     ucp_ep_h ep                   = req->send.ep;

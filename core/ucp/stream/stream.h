@@ -20,11 +20,11 @@
  *     the own worker's address      the endpoint itself
  *     the same with NO_LOOPBACK     two consecutive endpoints are paired
  *     a message that needs replies  the endpoint that sent it
- *     a socket address, or such     the endpoint that connected
- *     a connection
+ *     a socket address, or a        the endpoint that connected
+ *     connection request
  *
- * Data without such an endpoint is stored in an unclaimed side until the
- * endpoint is created.
+ * Data for an endpoint that does not exist yet is stored in an unclaimed side
+ * until the endpoint is created.
  *
  *   unclaimed --endpoint created--> open --CLOSE, failure--> ended --freed
  *

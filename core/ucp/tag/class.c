@@ -55,8 +55,9 @@ static void worker_end(ucp_worker_h worker)
     }
 }
 
-/* Completes all posted receives with an error. All are removed first, because
- * callbacks may post receives, which wait for later messages. */
+/* Called when a message is lost because memory is exhausted: completes all
+ * posted receives with an error. All are removed first, because callbacks may
+ * post receives, which wait for later messages. */
 static void worker_lost(ucp_worker_h worker)
 {
     ucp_tag_match_t *tm = ucp_worker_tag(worker);

@@ -326,7 +326,8 @@ static ucp_request_t *receives_any(ucp_tag_receives_t *receives)
     size_t count = (size_t)1 << (64 - receives->shift);
     size_t i, bucket;
 
-    /* Buckets before `scanned` are empty, unless receives were posted since. */
+    /* Buckets before `scanned` are empty, unless receives were posted since the
+     * call that has set it. */
     for (i = 0; (i < count) && (receives->count > 0); ++i) {
         bucket = (receives->scanned + i) & (count - 1);
         if (!ucs_queue_is_empty(&receives->buckets[bucket])) {

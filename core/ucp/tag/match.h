@@ -2,21 +2,22 @@
 /*
  * Tag matching: posted receives that wait for a message, and unexpected
  * messages that wait for a receive. Both are hashed, so that the time of a
- * match does not grow with their number.
+ * match usually does not grow with their number.
  *
  * There is one key for each kind of receive: the bits of the tag by which such
  * receives are hashed.
  *
  *   key                | receives whose mask covers it
  *   -------------------+-----------------------------------------------------
- *   all bits           | of one tag
- *   tag_sender_mask    | of one sender, with any tag
- *   ~tag_sender_mask   | of one tag, from any sender
+ *   all bits           | for one value of all bits
+ *   tag_sender_mask    | for one sender, with any values of the other bits
+ *   ~tag_sender_mask   | for any sender, with one value of the other bits
  *   none               | all others, in one list
  *
  * A receive is stored under the first key that its mask covers. Messages are
- * stored under every key, and in a list of all. The second and the third key
- * exist only if the program sets ucp_params_t::tag_sender_mask.
+ * stored under every key but the last, and in a list of all messages. The
+ * second and the third key exist only if the program sets
+ * ucp_params_t::tag_sender_mask.
  *
  * Order: a message matches the receive that was posted first among those that
  * fit. A receive matches the message that arrived first among those that fit. A
@@ -42,7 +43,7 @@ typedef enum {
     UCP_RECV_DESC_EAGER_SYNC,
     UCP_RECV_DESC_RNDV,
     /** A message in fragments, perhaps incomplete. A pointer to
-     *  ucp_tag_multi_t follows the header (tag/multi.h) */
+     *  ucp_tag_multi_t follows the ucp_recv_desc_t (tag/multi.h) */
     UCP_RECV_DESC_MULTI,
 } ucp_recv_desc_kind_t;
 
@@ -55,8 +56,8 @@ struct ucp_recv_desc {
     ucs_list_link_t by_key[UCP_TAG_KEYS]; /**< In its bucket of each key */
     ucp_tag_t tag;
     size_t length;        /**< Length of the whole message */
-    uint32_t size;        /**< Bytes stored after this header */
-    uint16_t header_size; /**< Bytes of these before the payload */
+    uint32_t size;        /**< Bytes stored after this structure */
+    uint16_t header_size; /**< How many of these bytes precede the payload */
     uint8_t kind;         /**< ucp_recv_desc_kind_t */
     uint8_t from_heap;    /**< From the heap, not the pool */
 };
@@ -88,8 +89,8 @@ typedef struct ucp_tag_receives {
 } ucp_tag_receives_t;
 
 typedef struct ucp_tag_match {
-    /* These members are first, so that a match reads only one cache line: that
-     * of num_wild and of the table of the first key. */
+    /* These members are first, so that a match reads only one cache line of
+     * this structure: num_wild and the table of the first key. */
     struct {
         size_t num_wild; /**< Receives not under the first key */
         /** Sequence number of the next receive */
@@ -170,8 +171,8 @@ ucp_tag_expected_match(ucp_tag_match_t *tm, ucp_tag_t tag)
 }
 
 /** Stores an unexpected message: copies `size` bytes of `data`, of which the
- *  first `header_size` precede the payload. `length`: bytes of data of the whole
- *  message. Returns NULL if out of memory. */
+ *  first `header_size` precede the payload. `length`: bytes of data of the
+ *  whole message. Returns NULL if out of memory. */
 ucp_recv_desc_t *ucp_tag_unexpected_add(ucp_tag_match_t *tm,
                                         ucp_recv_desc_kind_t kind,
                                         ucp_tag_t tag, size_t length,

@@ -76,7 +76,8 @@ static void multi_abort(ucp_request_t *req, ucs_status_t status)
         ucp_tag_eager_sent(req, status);
         return;
     }
-    /* The transport may still use the buffer after the endpoint is freed. */
+    /* Detach the request from the endpoint: the transport may still use the
+     * buffer after the endpoint is freed. */
     ucp_request_ep_del(req);
     ucp_request_id_del(req);
     ucp_multi_send_abort(req, status);
@@ -155,9 +156,10 @@ static ucs_status_t take_data(ucp_multi_recv_t *msg, const void *data,
                ucp_dt_iter_unpack(&multi->req->dt, msg->received, data, length);
 }
 
-/* Completes the receive of a message that was removed from the list of its
- * sender's endpoint. Data of a generic datatype is unpacked in one call: some
- * datatypes (MPICH's) cannot unpack a part that ends inside an element. */
+/* Completes the receive of a message that is not in its endpoint's list of
+ * arriving messages (multi/recv.c). Data of a generic datatype is unpacked in
+ * one call: some datatypes (MPICH's) cannot unpack a part that ends inside an
+ * element. */
 static void end_receive(ucp_tag_multi_t *multi, ucs_status_t status)
 {
     ucp_request_t *req = multi->req;

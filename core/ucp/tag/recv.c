@@ -182,8 +182,8 @@ void ucp_tag_rndv_withdrawn(ucp_worker_h worker, const ucp_tag_rts_t *rts)
 
 /* -------------------------------------------------------------- posting -- */
 
-/* True if all data of the message is in this process: it is not an
- * announcement, and no fragment is missing. */
+/* True if no more data of the message arrives: it is not an announcement, and
+ * its last fragment has arrived or its sender has failed. */
 static int is_here(const ucp_recv_desc_t *desc)
 {
     return (desc->kind == UCP_RECV_DESC_MULTI) ?
@@ -220,7 +220,8 @@ static const char *open_eager(ucp_worker_h worker, const ucp_recv_desc_t *desc)
     return bytes + desc->header_size;
 }
 
-/* Receives an unexpected message without a request. */
+/* Unpacks an unexpected message for which is_here() is true; returns the
+ * receive's status. */
 static ucs_status_t take_eager(ucp_worker_h worker, ucp_recv_desc_t *desc,
                                ucp_dt_iter_t *dt)
 {

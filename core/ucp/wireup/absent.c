@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Explains for a log message which transports would reach a peer: those in the
+ * Explains for a log message which transports might reach a peer: those in the
  * peer's address that this worker has not opened. The address has codes, not
- * names: a transport that no manifest of this host declares cannot be named,
+ * names: a transport that no component installed here declares cannot be named,
  * and is only counted.
  */
 #include "ucp/wireup/absent.h"

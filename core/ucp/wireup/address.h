@@ -53,7 +53,7 @@ enum { UCP_NULL_IFACE = 0xff };
 
 typedef struct ucp_address_info {
     uint64_t uuid; /**< Identifies the peer's worker */
-    uint32_t host; /**< 0 if unknown */
+    uint32_t host; /**< Number of the peer's machine; 0 if unknown */
     /** The worker's name, or its UUID in hexadecimal if the address contains no
      *  name */
     char name[UCP_ENTITY_NAME_MAX];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Packs worker addresses: number and name of the worker, its interfaces,
+ * Packs worker addresses: UUID, machine, name and interfaces of the worker,
  * compression and header. address.h has the format.
  */
 #include "ucp/wireup/address_format.h"
@@ -80,10 +80,10 @@ static int put_name(writer_t *writer, ucp_worker_h worker)
     return p != NULL;
 }
 
-/* Starts the field of an interface, up to the code of its transport. The caller
- * writes the rest: one byte for the length of the device address, and both
- * addresses, which have `length` bytes together. Returns NULL if the address
- * would be too long. */
+/* Starts the field of an interface and writes the code of its transport. The
+ * caller writes the rest: one byte for the length of the device address, and
+ * both addresses, which have `length` bytes together. Returns NULL if the
+ * address would be too long. */
 static uint8_t *put_resource(writer_t *writer, unsigned md_index,
                              unsigned iface_index, uint16_t code, size_t length)
 {

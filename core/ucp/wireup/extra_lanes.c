@@ -73,9 +73,9 @@ static const struct {
 
 enum { NUM_USES = sizeof(uses) / sizeof(uses[0]) };
 
-/* Adds the fastest lane for a use, if its time is below WORTH_A_LANE times that
- * of the existing lanes and of messages over lane 0. `use`: index in uses[].
- * Returns the new number of lanes. */
+/* Adds the fastest lane for a use, if its time is below WORTH_A_LANE times the
+ * best time over existing lanes or by messages over lane 0. `use`: index in
+ * uses[]. Returns the new number of lanes. */
 static unsigned add_lane(const search_t *search, unsigned use,
                          ucp_selected_lane_t *lanes, unsigned num_lanes)
 {

@@ -18,9 +18,9 @@
 
 /* ------------------------------------------------------------- the end -- */
 
-/* Frees the state of the handshake, with its stubs. Called by progress and not
- * where the handshake ends, because callers on the stack may still use a
- * stub. */
+/* Frees the state of the handshake, with its stubs. Called by progress, or when
+ * the endpoint is freed, and not where the handshake ends: callers on the stack
+ * may still use a stub there. */
 static void retire(void *arg)
 {
     ucp_wireup_t *wireup = arg;
@@ -169,8 +169,9 @@ ucs_status_t ucp_wireup_begin(ucp_ep_h ep, const ucp_address_info_t *peer,
 
 /* ---------------------------------------------------------- connecting -- */
 
-/* Calls the request that was in the pending queue of the stub. If it lacks
- * send resources, adds it to the pending queue of the transport's endpoint. */
+/* Calls the function of the request that was in the pending queue of a stub. If
+ * the function lacks send resources, adds the request to the pending queue of
+ * the transport's endpoint. */
 static void resume_pending(ucp_ep_h ep, uct_ep_h uct, uct_pending_req_t *req)
 {
     ucs_status_t status;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The longest address of an endpoint or a device that a message can contain. */
+/* Maximum bytes of the address of an endpoint or a device in a message. */
 enum { MAX_ADDRESS = UINT8_MAX };
 
 /* Storage for both addresses of a lane; a record points into it. */

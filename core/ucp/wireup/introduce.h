@@ -15,8 +15,9 @@
  *   endpoint                  peer
  *     plain --introduce--> creates a reply endpoint
  *     closed --farewell--> frees the reply endpoint
- *     lane 0 lost          frees the reply endpoint, and ends the operations
- *                          that wait for replies
+ *
+ * If lane 0 is lost, the endpoint ends the operations that wait for replies,
+ * and the peer frees the reply endpoint.
  *
  * A user's endpoint to its own worker (UCP_EP_FLAG_LOOPBACK) is its own reply
  * endpoint and is introduced without a message. If its lanes need a handshake,

@@ -67,8 +67,8 @@ static const char *missing(const search_t *search, ucp_worker_iface_t *wiface,
     return NULL;
 }
 
-/* Returns the first of the peer's entries on the same device; entries of one
- * device have equal device addresses. */
+/* Returns the index of the peer's first entry on the device of entry `index`;
+ * entries of one device have equal device addresses. */
 static uint8_t device_of(const ucp_address_info_t *peer, unsigned index)
 {
     const ucp_address_entry_t *own = &peer->entries[index];
@@ -182,10 +182,10 @@ ucp_selected_lane_t ucp_wireup_selected_lane(const search_t *search,
 
 /* ------------------------------------------------- the lane for messages -- */
 
-/* Returns how good an interface is for lane 0; higher is better. It is the
- * reciprocal of the seconds for a small message, plus those for 4096 bytes at
- * the interface's bandwidth: of two networks with similar latencies, the one
- * with more bandwidth is usually better. */
+/* Returns how good an interface is for lane 0; higher is better. The result is
+ * 1 / time, with the time of a small message plus that of 4096 bytes at the
+ * interface's bandwidth: of two networks with similar latencies, the one with
+ * more bandwidth is usually better. */
 static double am_score(ucp_context_h context, ucp_worker_iface_t *wiface)
 {
     const uct_iface_attr_t *attr = &wiface->attr->base;

@@ -24,9 +24,10 @@ typedef struct ucp_select_params {
 /**
  * Selects the lanes to a peer: first lane 0 for active messages, then lanes for
  * operations that lane 0 does not support or is slower at. Returns
- * UCS_ERR_UNREACHABLE if there is no lane for active messages; a log line gives
- * the reason for each candidate. If lane 0 has to be connected endpoint to
- * endpoint, `aux` is the interface that carries the handshake.
+ * UCS_ERR_UNREACHABLE if there is no lane for active messages, or if a lane
+ * that the peer requests is not possible; a log line gives the reasons. If lane
+ * 0 has to be connected endpoint to endpoint, `aux` is the interface that
+ * carries the handshake.
  */
 ucs_status_t ucp_wireup_select(ucp_worker_h worker,
                                const ucp_address_info_t *peer,
