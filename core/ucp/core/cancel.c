@@ -17,24 +17,10 @@
  * would wait for the remaining ones.
  */
 #include "ucp/base/class.h"
+#include "ucp/core/ep_life.h"
 #include "ucp/order/flush.h"
 #include "ucp/order/queue.h"
 #include "ucp/proto/ep.h"
-
-/* Returns the endpoint of a send. Returns NULL if the endpoint was freed: a
- * request whose operation the transport still processes may outlive the
- * endpoint. */
-static ucp_ep_h live_ep(const ucp_request_t *req)
-{
-    ucp_ep_h ep;
-
-    ucs_list_for_each(ep, &req->worker->eps, link) {
-        if (ep == req->send.ep) {
-            return ep;
-        }
-    }
-    return NULL;
-}
 
 /* For a send in a queue: true if the peer has received a part of it or depends
  * on it. Also true for flushes, which cannot be cancelled. */
@@ -67,7 +53,7 @@ static int take_from(ucs_queue_head_t *queue, ucp_request_t *req)
 
 static void cancel_send(ucp_request_t *req)
 {
-    ucp_ep_h ep = live_ep(req);
+    ucp_ep_h ep = ucp_request_live_ep(req);
     int waits_for_copy;
 
     if ((ep == NULL) || (ep->flags & UCP_EP_FLAG_FAILED)) {

@@ -38,6 +38,18 @@
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
 
+ucp_ep_h ucp_request_live_ep(const ucp_request_t *req)
+{
+    ucp_ep_h ep;
+
+    ucs_list_for_each(ep, &req->worker->eps, link) {
+        if (ep == req->send.ep) {
+            return ep;
+        }
+    }
+    return NULL;
+}
+
 void ucp_ep_send_farewell(ucp_ep_h ep)
 {
     ucp_wire_end_t end = ucp_ep_wire_end(ep);

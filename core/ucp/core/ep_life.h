@@ -23,6 +23,11 @@ void ucp_ep_send_farewell(ucp_ep_h ep);
  *  further replies. Best effort: the message may be lost. */
 void ucp_ep_send_lost(ucp_ep_h ep);
 
+/** Returns the endpoint of a send. Returns NULL if the endpoint was freed: a
+ *  request whose operation the transport still processes may outlive the
+ *  endpoint. */
+ucp_ep_h ucp_request_live_ep(const ucp_request_t *req);
+
 /** Called for an endpoint that is closing and that ucp_ep_schedule() was called
  *  for: continues the close (states in ep_close.c). May free the endpoint. */
 void ucp_ep_close_continue(ucp_ep_h ep);

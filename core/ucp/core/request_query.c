@@ -4,6 +4,7 @@
  * description as text, for example "flush: Operation in progress".
  */
 #include "ucp/base/class.h"
+#include "ucp/core/ep_life.h"
 #include "ucp/mem/mem.h"
 #include "ucp/order/flush.h"
 #include "ucp/proto/ep.h"
@@ -40,8 +41,8 @@ static void describe_range(const ucp_request_t *req, char *text, size_t max)
 }
 
 /* Writes " by <protocol> over <transport> (<from>..<to>)" for a send that is
- * not complete. Writes nothing for a complete send, whose endpoint may not
- * exist any more. */
+ * not complete. Writes nothing if the endpoint does not exist any more, or if
+ * the send is complete. */
 static void describe_send(const ucp_request_t *req, char *text, size_t max)
 {
     const char *name;
@@ -53,7 +54,10 @@ static void describe_send(const ucp_request_t *req, char *text, size_t max)
     }
     name = req->send.proto->name;
 
-    ep = req->send.ep;
+    ep = ucp_request_live_ep(req);
+    if (ep == NULL) {
+        return;
+    }
     if ((req->lane >= ep->config->num_lanes) || ep->config->unconnected) {
         snprintf(text, max, " by %s", name);
         return;

@@ -63,6 +63,7 @@ static void flush_end(ucp_request_t *req, ucs_status_t status)
 {
     ucp_ep_h ep           = req->send.ep;
     ucp_request_t *parent = ucp_send_flush(req)->parent;
+    int is_internal       = ucp_send_flush(req)->internal;
 
     flush_replied(req, status);
     if (status == UCS_OK) {
@@ -94,8 +95,7 @@ static void flush_end(ucp_request_t *req, ucs_status_t status)
     if (parent != NULL) {
         /* An endpoint that the library has created fails when its peer closes;
          * this is not an error of the user's flush. */
-        child_done(parent,
-                   (ep->flags & UCP_EP_FLAG_INTERNAL) ? UCS_OK : status);
+        child_done(parent, is_internal ? UCS_OK : status);
     }
 }
 
@@ -233,6 +233,7 @@ static void flush_init(ucp_request_t *req, ucp_ep_h ep, int closing,
     req->send.comp.count  = 1;
     req->send.comp.status = UCS_OK;
     flush->closing        = closing;
+    flush->internal       = (ep->flags & UCP_EP_FLAG_INTERNAL) != 0;
     flush->parent         = parent;
     flush->remote_ep_id   = 0;
     flush->tried          = 0;

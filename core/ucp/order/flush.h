@@ -21,6 +21,8 @@ typedef struct ucp_flush {
      *  acknowledgements */
     uint8_t unacked;
     uint8_t closing;
+    /** 1: the library has created the endpoint (UCP_EP_FLAG_INTERNAL) */
+    uint8_t internal;
     /** The user's flush of the whole worker that started this flush; or NULL */
     ucp_request_t *parent;
     /** In the flush of a whole worker: number of its flushes of endpoints that

@@ -6,6 +6,7 @@
  */
 #include "close.h"
 
+#include <ucx/count.h>
 #include "uct/base/worker.h"
 
 /* Callback that posts its receive again whatever the status is, like a
@@ -124,10 +125,10 @@ START_TEST(a_flush_of_the_worker_forgives_endpoints_that_only_answered)
         open_narrow(&local, "4");
         ep = new_ep(&local, NULL);
         post_sends(ep, &seen, 20, 8);
-        flush = ucp_worker_flush_nbx(local.worker, &none);
         if (answers) {
             ep->flags |= UCP_EP_FLAG_INTERNAL;
         }
+        flush = ucp_worker_flush_nbx(local.worker, &none);
         ucp_ep_shut(ep, UCS_ERR_CONNECTION_RESET);
         ck_assert_int_eq(local_wait(&local, flush),
                          answers ? UCS_OK : UCS_ERR_CONNECTION_RESET);
@@ -147,6 +148,65 @@ static size_t count_eps(ucp_worker_h worker)
     }
     return count;
 }
+
+static struct {
+    uct_completion_t *comps[4];
+    unsigned num;
+} held;
+
+/* A flush of a transport that the test completes later. */
+static ucs_status_t hold_flush(uct_ep_h ep, unsigned flags,
+                               uct_completion_t *comp)
+{
+    if ((comp == NULL) || (flags & UCT_FLUSH_FLAG_CANCEL)) {
+        return UCS_OK;
+    }
+    ck_assert_uint_lt(held.num, 4);
+    held.comps[held.num++] = comp;
+    return UCS_INPROGRESS;
+}
+
+/* The address sanitizer detects an access to the endpoint, which is freed. */
+START_TEST(flushes_at_the_transport_outlive_their_endpoint)
+{
+    ucp_request_attr_t attr = {
+        .field_mask = UCP_REQUEST_ATTR_FIELD_INFO_STRING |
+                      UCP_REQUEST_ATTR_FIELD_INFO_STRING_SIZE,
+    };
+    ucs_status_ptr_t flush, whole;
+    char text[200];
+    ucx_ep_ops_t ops;
+    local_t local;
+    size_t others;
+    ucp_ep_h ep;
+
+    open_narrow(&local, "4");
+    others      = count_eps(local.worker);
+    ep          = new_ep(&local, NULL);
+    ops         = *ep->am->ops;
+    ops.flush   = hold_flush;
+    ep->am->ops = &ops;
+    held.num    = 0;
+    flush       = ucp_ep_flush_nbx(ep, &none);
+    whole       = ucp_worker_flush_nbx(local.worker, &none);
+    ck_assert_uint_eq(held.num, 2);
+    ck_assert_ptr_null(ucp_ep_close_nbx(ep, &force));
+    while (count_eps(local.worker) > others) {
+        ucp_worker_progress(local.worker);
+    }
+
+    attr.debug_string      = text;
+    attr.debug_string_size = sizeof(text);
+    ck_assert_int_eq(ucp_request_query(flush, &attr), UCS_OK);
+    ck_assert_int_eq(ucp_request_check_status(flush), UCS_INPROGRESS);
+    for (unsigned i = 0; i < held.num; ++i) {
+        ucx_complete(held.comps[i], UCS_ERR_CANCELED);
+    }
+    ck_assert_int_eq(local_wait(&local, flush), UCS_ERR_CANCELED);
+    ck_assert_int_eq(local_wait(&local, whole), UCS_ERR_CANCELED);
+    local_close(&local);
+}
+END_TEST
 
 /* An endpoint to the worker itself is its own reply endpoint: a message that
  * needs a reply does not create a second endpoint. */
@@ -206,5 +266,6 @@ SUITE_MAIN("closing workers", a_worker_is_destroyed_with_everything_under_way,
            a_send_from_a_callback_of_the_workers_end_is_refused,
            a_flush_of_the_worker_survives_the_close_of_an_endpoint,
            a_flush_of_the_worker_forgives_endpoints_that_only_answered,
+           flushes_at_the_transport_outlive_their_endpoint,
            an_endpoint_that_answers_itself_needs_no_other,
            a_thousand_endpoints_leave_nothing_behind)
