@@ -215,9 +215,9 @@ ucs_status_t tcp_ep_am_zcopy(uct_ep_h uct_ep, uint8_t id, const void *header,
                              length);
     }
 
-    zcopy = tcp_tx_zcopy_get(conn, iov, iovcnt, &length);
-    if (zcopy == NULL) {
-        return UCS_ERR_NO_RESOURCE;
+    status = tcp_tx_zcopy_get(conn, iov, iovcnt, &length, &zcopy);
+    if (status != UCS_OK) {
+        return status;
     }
     status = am_zcopy_head(conn, zcopy, id, header, header_length, length);
     if (status != UCS_OK) {

@@ -403,11 +403,12 @@ void tcp_tx_append(tcp_conn_t *conn, tcp_elem_t *elem);
 void tcp_tx_frame(tcp_conn_t *conn, uint64_t frame); /* Queues a frame without
                                                       * payload */
 /* Creates a zero-copy operation for the data of the entries, of *length_p bytes
- * in total; the caller sets its header. Returns NULL if there is no memory, if
- * TCP_TX_MAX_ZCOPY operations are queued, or if there are more than TCP_IOV_MAX
- * buffers. */
-tcp_zcopy_t *tcp_tx_zcopy_get(tcp_conn_t *conn, const uct_iov_t *iov,
-                              size_t iovcnt, size_t *length_p);
+ * in total; the caller sets its header. Returns UCS_ERR_NO_RESOURCE if there is
+ * no memory or if TCP_TX_MAX_ZCOPY operations are queued, and the status of
+ * tcp_iov_fill() if there are too many buffers. */
+ucs_status_t tcp_tx_zcopy_get(tcp_conn_t *conn, const uct_iov_t *iov,
+                              size_t iovcnt, size_t *length_p,
+                              tcp_zcopy_t **zcopy_p);
 /* Queues the operation and sends as much as the socket accepts. UCS_OK: the
  * kernel has accepted all data. UCS_INPROGRESS: `comp` is called later. */
 ucs_status_t tcp_tx_zcopy_start(tcp_conn_t *conn, tcp_zcopy_t *zcopy,
@@ -415,6 +416,9 @@ ucs_status_t tcp_tx_zcopy_start(tcp_conn_t *conn, tcp_zcopy_t *zcopy,
 /* Copies the data of the entries to `dst`. */
 void tcp_iov_copy(uint8_t *dst, const uct_iov_t *iov, size_t iovcnt);
 size_t tcp_iov_length(const uct_iov_t *iov, size_t iovcnt);
+/* Stores each buffer of the entries in `dst`, which has TCP_IOV_MAX elements,
+ * and their number in *count_p. Returns UCS_ERR_INVALID_PARAM if there are
+ * more: an entry counts `count` times, so a retry cannot succeed. */
 ucs_status_t tcp_iov_fill(struct iovec *dst, unsigned *count_p,
                           const uct_iov_t *iov, size_t iovcnt);
 /* Frees an element of the send queue without calling a completion. */

@@ -132,9 +132,9 @@ ucs_status_t tcp_ep_put_zcopy(uct_ep_h uct_ep, const uct_iov_t *iov,
         return UCS_OK;
     }
 
-    zcopy = tcp_tx_zcopy_get(conn, iov, iovcnt, &length);
-    if (zcopy == NULL) {
-        return UCS_ERR_NO_RESOURCE;
+    status = tcp_tx_zcopy_get(conn, iov, iovcnt, &length, &zcopy);
+    if (status != UCS_OK) {
+        return status;
     }
     zcopy->is_put = 1;
     zcopy->left   = length;

@@ -182,22 +182,25 @@ static void zcopy_next_put(tcp_zcopy_t *zcopy)
     zcopy->put.address = htole64(le64toh(zcopy->put.address) + seg);
 }
 
-tcp_zcopy_t *tcp_tx_zcopy_get(tcp_conn_t *conn, const uct_iov_t *iov,
-                              size_t iovcnt, size_t *length_p)
+ucs_status_t tcp_tx_zcopy_get(tcp_conn_t *conn, const uct_iov_t *iov,
+                              size_t iovcnt, size_t *length_p,
+                              tcp_zcopy_t **zcopy_p)
 {
     tcp_zcopy_t *zcopy;
+    ucs_status_t status;
     unsigned count;
 
     if (conn->num_zcopy >= TCP_TX_MAX_ZCOPY) {
-        return NULL;
+        return UCS_ERR_NO_RESOURCE;
     }
     zcopy = tcp_op_alloc(conn->iface);
     if (zcopy == NULL) {
-        return NULL;
+        return UCS_ERR_NO_RESOURCE;
     }
-    if (tcp_iov_fill(zcopy->iov, &count, iov, iovcnt) != UCS_OK) {
+    status = tcp_iov_fill(zcopy->iov, &count, iov, iovcnt);
+    if (status != UCS_OK) {
         tcp_op_free(conn->iface, zcopy);
-        return NULL;
+        return status;
     }
 
     *length_p = 0;
@@ -216,7 +219,8 @@ tcp_zcopy_t *tcp_tx_zcopy_get(tcp_conn_t *conn, const uct_iov_t *iov,
     zcopy->left       = 0;
     zcopy->copy       = NULL;
     zcopy->op.mem     = zcopy;
-    return zcopy;
+    *zcopy_p          = zcopy;
+    return UCS_OK;
 }
 
 uint64_t tcp_tx_zcopy_puts(const tcp_zcopy_t *zcopy)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Puts and gets: sizes, order, remote completion, number of system calls, and
- * peers that request memory without permission.
+ * Puts and gets: sizes, strided entries (also of active messages), order,
+ * remote completion, number of system calls, and peers that request memory
+ * without permission.
  */
 #include "pattern.h"
 #include "raw.h"
@@ -247,6 +248,68 @@ static void offers_memory(void *arg, int fd)
 }
 
 PAIR_TEST(rma_moves_every_size_both_ways, reads_and_writes, offers_memory)
+
+/* --- Strided entries ----------------------------------------------------- */
+
+#define MAX_BUFFERS 32
+#define PIECE       128
+#define STRIDE      200
+
+/* Starts one operation on `count` buffers, described by a single entry. The
+ * connection has send resources. */
+static ucs_status_t start_strided(rma_side_t *rma, char kind, void *buffer,
+                                  unsigned count)
+{
+    uct_iov_t iov = {buffer, PIECE, NULL, STRIDE, count};
+
+    if (kind == 'a') {
+        return uct_ep_am_zcopy(rma->ep, ID, NULL, 0, &iov, 1, 0, &completion);
+    } else if (kind == 'p') {
+        return uct_ep_put_zcopy(rma->ep, &iov, 1, rma->peer.address,
+                                rma->rkey.rkey, &completion);
+    }
+    return uct_ep_get_zcopy(rma->ep, &iov, 1, rma->peer.address, rma->rkey.rkey,
+                            &completion);
+}
+
+/* Too many buffers are invalid, not a lack of resources: a retry would never
+ * succeed. The largest number works. */
+static void strides(void *arg, int fd)
+{
+    static const char kinds[] = "apgap";
+    uint8_t *back             = malloc((MAX_BUFFERS + 1) * STRIDE);
+    ucs_status_t status;
+    unsigned before;
+    rma_side_t rma;
+
+    source = malloc(WINDOW);
+    open_rma(&rma, fd, UCT_MD_MEM_ACCESS_ALL);
+    pattern_fill(source, 5, (MAX_BUFFERS + 1) * STRIDE);
+    put(&rma, 's', 0, 1, 1); /* Opens the connection */
+    for (const char *kind = kinds; *kind != '\0'; ++kind) {
+        uint8_t *buffer = (*kind == 'g') ? back : source;
+
+        EXPECT_EQ(side_flush(&rma.side, rma.ep, UCT_FLUSH_FLAG_REMOTE), UCS_OK);
+        before = completed;
+        EXPECT_EQ(start_strided(&rma, *kind, buffer, MAX_BUFFERS + 1),
+                  UCS_ERR_INVALID_PARAM);
+        status = start_strided(&rma, *kind, buffer, MAX_BUFFERS);
+        if (status == UCS_INPROGRESS) {
+            side_wait(&rma.side, &completed, before + 1, "an operation");
+        } else {
+            EXPECT_EQ(status, UCS_OK);
+        }
+    }
+    for (unsigned i = 0; i < MAX_BUFFERS; ++i) {
+        EXPECT_EQ(memcmp(back + i * STRIDE, source + i * STRIDE, PIECE), 0);
+    }
+    side_barrier(&rma.side, fd);
+    close_rma(&rma, fd);
+    free(back);
+    free(source);
+}
+
+PAIR_TEST(rma_rejects_vectors_of_too_many_buffers, strides, offers_memory)
 
 /* --- Order --------------------------------------------------------------- */
 
@@ -584,6 +647,7 @@ static void unpacks_garbage(void *arg, int fd)
 PAIR_TEST(rma_refuses_a_bad_packed_key, unpacks_garbage, does_nothing)
 
 SUITE_RUN("tcp rma", rma_moves_every_size_both_ways,
+          rma_rejects_vectors_of_too_many_buffers,
           rma_put_is_in_place_before_what_follows,
           rma_small_puts_and_their_flush_are_one_send,
           rma_fence_orders_gets_before_puts,
