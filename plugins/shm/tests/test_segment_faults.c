@@ -462,37 +462,60 @@ START_TEST(silent_clients_delay_no_other_client)
 }
 END_TEST
 
+static uint8_t *put_number(uint8_t *at, uint32_t value)
+{
+    for (; value >= 0x80; value >>= 7) {
+        *at++ = (uint8_t)(value | 0x80);
+    }
+    *at++ = (uint8_t)value;
+    return at;
+}
+
+/* Makes an address (kind.h) of a posix segment of this process name another
+ * descriptor of this process. */
+static void name_descriptor(uint8_t *address, int fd)
+{
+    struct stat st;
+
+    ck_assert_int_eq(fstat(fd, &st), 0);
+    for (int i = 0; i < 4; ++i) {
+        address[1 + i] = (uint8_t)(st.st_ino >> (8 * i));
+    }
+    memset(address + 5, 0, 10);
+    put_number(put_number(address + 5, (uint32_t)getpid()), (uint32_t)fd);
+}
+
 /* The address names a FIFO of this process instead of the segment. It must not
  * be opened: this would be visible at the other end of the FIFO. */
 START_TEST(an_address_opens_nothing_but_segments)
 {
-    uint8_t address[SHM_ADDRESS_LENGTH];
+    uint8_t address[SHM_ADDRESS_LENGTH], good[SHM_ADDRESS_LENGTH];
     shm_space_t space;
     shm_seg_t seg, other;
-    struct stat st;
     struct pollfd pfd;
     char path[128];
     int fifo;
 
     seg_space_open(&space, SEG_MEMFD, NULL);
     ck_assert_int_eq(shm_seg_make(&space, LENGTH, 2, 0, &seg), UCS_OK);
-    shm_seg_address(&seg, address);
+    shm_seg_address(&seg, good);
 
     snprintf(path, sizeof(path), "%s/fifo", seg_dir());
     ck_assert_int_eq(mkfifo(path, 0600), 0);
     fifo = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     ck_assert_int_ge(fifo, 0);
-    ck_assert_int_eq(fstat(fifo, &st), 0);
-    for (int i = 0; i < 4; ++i) {
-        address[8 + i]  = (uint8_t)(fifo >> (8 * i));
-        address[12 + i] = (uint8_t)(st.st_ino >> (8 * i));
-    }
+    memcpy(address, good, sizeof(address));
+    name_descriptor(address, fifo);
     ck_assert_int_eq(shm_seg_attach(&space, address, sizeof(address), &other,
                                     NULL, 0),
                      UCS_ERR_UNREACHABLE);
     pfd = (struct pollfd){.fd = fifo, .events = POLLIN};
     ck_assert_int_eq(poll(&pfd, 1, 0), 0); /* Otherwise a writer has opened and
                                             * closed the FIFO */
+
+    /* name_descriptor() knows the layout of addresses: it restores this one */
+    name_descriptor(address, seg.fd);
+    ck_assert_mem_eq(address, good, sizeof(address));
     close(fifo);
     unlink(path);
     shm_seg_close(&seg);
