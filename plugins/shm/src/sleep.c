@@ -53,7 +53,8 @@ void shm_iface_event_cleanup(shm_iface_t *iface)
 }
 
 /* Sets the timer to fire once, at the next check of the peers; clears the
- * previous expiry. */
+ * previous expiry. The delay is limited, because an infinite keepalive interval
+ * cannot be converted to an integer. */
 static void set_timer(shm_iface_t *iface)
 {
     struct itimerspec spec;
@@ -61,6 +62,8 @@ static void set_timer(shm_iface_t *iface)
 
     if (delay < 1e-3) {
         delay = 1e-3;
+    } else if (delay > 1e6) {
+        delay = 1e6;
     }
     memset(&spec, 0, sizeof(spec));
     spec.it_value.tv_sec  = (time_t)delay;

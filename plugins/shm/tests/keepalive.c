@@ -2,7 +2,8 @@
 /*
  * How often an interface checks its peers. The interval is that of its
  * variable, else that of the parameter of uct_iface_open, else the default. A
- * message with UCT_SEND_FLAG_PEER_CHECK causes a check at once.
+ * message with UCT_SEND_FLAG_PEER_CHECK causes a check at once. A sleeping
+ * interface sets a timer for the next check.
  *
  * This process, which does not use the library, forks both sides.
  */
@@ -12,6 +13,8 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,6 +31,20 @@
 /* Interfaces of the survivor, which differ in their interval: see
  * open_sides(). */
 enum { BY_PARAMETER, BY_VARIABLE, BY_DEFAULT, NEVER, SELDOM, NUM_SIDES };
+
+/* Intercepts the plugin's calls of timerfd_settime(): symbols of the executable
+ * take precedence. */
+static unsigned num_timers;
+
+int timerfd_settime(int fd, int flags, const struct itimerspec *spec,
+                    struct itimerspec *old)
+{
+    EXPECT_TRUE(
+        (spec->it_value.tv_sec >= 0) && (spec->it_value.tv_sec <= 1000000) &&
+        (spec->it_value.tv_nsec >= 0) && (spec->it_value.tv_nsec < 1000000000));
+    ++num_timers;
+    return (int)syscall(SYS_timerfd_settime, fd, flags, spec, old);
+}
 
 static void give(int fd, const void *data, size_t length)
 {
@@ -73,6 +90,21 @@ static void progress(kill_side_t *sides)
     }
 }
 
+/* Arms all interfaces, with finite and infinite intervals. */
+static void sleep_and_wake(kill_side_t *sides)
+{
+    unsigned i;
+    int fd;
+
+    for (i = 0; i < NUM_SIDES; ++i) {
+        num_timers = 0;
+        EXPECT_EQ(uct_iface_event_fd_get(sides[i].iface, &fd), UCS_OK);
+        EXPECT_EQ(uct_iface_event_arm(sides[i].iface, UCT_EVENT_RECV), UCS_OK);
+        EXPECT_EQ(num_timers, 1);
+    }
+    progress(sides);
+}
+
 static size_t pack_nothing(void *dest, void *arg)
 {
     return 0;
@@ -109,6 +141,7 @@ static void survivor_main(void *tl, int fd)
     char byte;
 
     open_sides(sides, tl);
+    sleep_and_wake(sides);
     take(fd, &card, sizeof(card));
     for (i = 0; i < NUM_SIDES; ++i) {
         EXPECT_TRUE(kill_link_open(&links[i], &sides[i], &card));
