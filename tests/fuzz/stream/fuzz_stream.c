@@ -45,10 +45,7 @@ static ucp_ep_h eps[NUM_EPS]; /* NULL: not open */
 static op_t ops[NUM_OPS];
 static unsigned num_ops;
 /* Received data that the user has not yet released. */
-static struct {
-    void *data;  /* NULL: none */
-    ucp_ep_h ep; /* Not used */
-} held[NUM_HELD];
+static void *held[NUM_HELD]; /* NULL: none */
 
 /* Ends the program with a message unless the condition is true. */
 static void check(int condition, const char *what)
@@ -170,16 +167,16 @@ static void take_data(ucp_ep_h ep)
     size_t length;
     void *data;
 
-    if (held[i].data != NULL) {
-        ucp_stream_data_release(eps[0], held[i].data);
-        held[i].data = NULL;
+    if (held[i] != NULL) {
+        ucp_stream_data_release(eps[0], held[i]);
+        held[i] = NULL;
         return;
     }
     data = ucp_stream_recv_data_nb(ep, &length);
     if (UCS_PTR_IS_PTR(data)) {
         check(length > 0, "no data was handed out");
         memset(data, 'h', length);
-        held[i].data = data;
+        held[i] = data;
     }
 }
 
