@@ -107,9 +107,6 @@ enum {
 typedef struct shm_slot {
     /* Written by the sender, except for the transition to FREE */
     SHM_ALIGNED_LINE _Atomic uint32_t state;
-    uint32_t
-        fenced; /* Non-zero: the sender executes a fence after each message,
-                 * because there is no membarrier() (fence.h) */
 
     /* Written by the receiver; a sender that takes the slot clears it */
     SHM_ALIGNED_LINE _Atomic uint32_t cells_done; /* Total number of cells that

@@ -232,7 +232,6 @@ ucs_status_t shm_outbox_join(shm_outbox_t *outbox)
     atomic_store_explicit(&outbox->slot->cells_done, 0, memory_order_relaxed);
     atomic_store_explicit(&outbox->slot->probed, 0, memory_order_relaxed);
 
-    outbox->slot->fenced = outbox->fenced;
     atomic_store_explicit(&outbox->slot->state, SHM_SLOT_USED,
                           memory_order_release);
     shm_outbox_ring_bell(outbox);
