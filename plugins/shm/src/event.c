@@ -87,15 +87,44 @@ static int open_event(const shm_seg_t *seg)
     return fd;
 }
 
+/* A process that attaches a posix segment without /proc gets the event together
+ * with the segment, by the socket or by name. A System V segment has neither. */
+int shm_seg_can_wake(const shm_space_t *space)
+{
+    return (space->kind == &shm_kind_posix) || space->has_proc;
+}
+
+/* Logs why the event cannot be opened, unless the reason may be that the creator
+ * has exited. `error`: the errno of opening it. */
+static void report_event(shm_seg_t *seg, int error)
+{
+    const ucx_host_t *host = seg->space->host;
+    const char *why        = NULL;
+
+    if (!shm_seg_can_wake(seg->space)) {
+        why = "there is no /proc of this PID namespace; use posix";
+    } else if ((error == EMFILE) || (error == ENFILE)) {
+        why = "raise the limit of open files (ulimit -n)";
+    }
+    if ((seg->event_fd < 0) || (why == NULL) || seg->wake_told) {
+        return;
+    }
+    seg->wake_told = 1;
+    ucx_error("%s: cannot wake process %u, which sleeps until it checks its "
+              "peers: %s",
+              seg->space->kind->name, seg->maker_pid, why);
+}
+
 void shm_seg_wake(shm_seg_t *seg)
 {
     ssize_t n;
 
     if (seg->event_wr < 0) {
+        errno         = 0;
         seg->event_wr = open_event(seg);
         if (seg->event_wr < 0) {
-            return; /* The event cannot be opened; normally because the creator
-                     * has exited */
+            report_event(seg, errno);
+            return;
         }
     }
     do {

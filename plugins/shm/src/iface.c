@@ -277,7 +277,10 @@ static ucs_status_t shm_iface_query(uct_iface_h uct_iface,
                       UCT_IFACE_FLAG_ERRHANDLE_PEER_FAILURE |
                       UCT_IFACE_FLAG_ERRHANDLE_AM_ID;
     base->cap.event_flags = UCT_IFACE_FLAG_EVENT_SEND_COMP |
-                            UCT_IFACE_FLAG_EVENT_RECV | UCT_IFACE_FLAG_EVENT_FD;
+                            UCT_IFACE_FLAG_EVENT_FD;
+    if (shm_seg_can_wake(&iface->md->space)) {
+        base->cap.event_flags |= UCT_IFACE_FLAG_EVENT_RECV;
+    }
 
     base->device_addr_len  = sizeof(uint64_t);
     base->iface_addr_len   = shm_seg_address_length(&iface->md->space);

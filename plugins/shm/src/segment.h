@@ -93,6 +93,8 @@ typedef struct shm_seg {
                          * readable; -1: not opened yet */
     int32_t event_fd; /* Number of the creator's descriptor of the event; -1: no
                        * event */
+    int wake_told;    /* Non-zero: it was logged why shm_seg_wake() cannot open
+                       * the event */
     uint64_t event_ino; /* Inode of the event's pipe or FIFO */
     shm_fork_item_t fork;
     struct shm_seg *next; /* Next attachable segment in the creator's space */
@@ -179,8 +181,12 @@ void shm_seg_unlock(shm_seg_t *seg, unsigned index);
  * Any thread may call it while the segment is open. */
 int shm_seg_is_locked(const shm_seg_t *seg, unsigned index);
 
+/* Returns non-zero if shm_seg_wake() of other processes can wake the creator of
+ * a segment of this space. */
+int shm_seg_can_wake(const shm_space_t *space);
 /* Wakes the creator of the segment: makes its event_rd readable. Never blocks.
- * Any process that has the segment open may call it. */
+ * Any process that has the segment open may call it. Logs an error, once for
+ * the segment, if a lack of /proc or of descriptors prevents it. */
 void shm_seg_wake(shm_seg_t *seg);
 /* Called by the creator: consumes the wake-ups. */
 void shm_seg_event_clear(shm_seg_t *seg);

@@ -421,6 +421,37 @@ START_TEST(huge_pages_are_taken_where_there_are_some)
 }
 END_TEST
 
+/* The event of a System V segment is only found by /proc. */
+START_TEST(a_wake_up_that_is_impossible_is_reported_once)
+{
+    uint8_t address[SHM_ADDRESS_LENGTH];
+    shm_space_t space;
+    shm_seg_t seg, other;
+    unsigned errors;
+    char *mapped;
+
+    seg_space_open(&space, SEG_SYSV, NULL);
+    ck_assert(shm_seg_can_wake(&space));
+    space.has_proc = 0;
+    ck_assert(!shm_seg_can_wake(&space));
+    make(&space, SHM_SEG_EVENT, &seg, &mapped);
+    shm_seg_address(&seg, address);
+    ck_assert_int_eq(shm_seg_attach(&space, address, sizeof(address), &other,
+                                    NULL, 0),
+                     UCS_OK);
+    errors = seg_host_errors();
+    shm_seg_wake(&other);
+    shm_seg_wake(&other);
+    ck_assert_uint_eq(seg_host_errors(), errors + 1);
+    ck_assert_ptr_nonnull(strstr(seg_host_last_error(), "no /proc"));
+    ck_assert(!is_readable(seg.event_rd));
+    shm_seg_close(&other);
+    shm_seg_unmap(&seg, mapped, LENGTH);
+    shm_seg_close(&seg);
+    shm_space_close(&space);
+}
+END_TEST
+
 START_TEST(many_attachments_leave_no_descriptor)
 {
     shm_space_t space;
@@ -468,6 +499,7 @@ int main(void)
     tcase_add_loop_test(ways, a_peer_wakes_the_maker, 0, SEG_NUM_WAYS);
     tcase_add_loop_test(ways, waking_a_dead_maker_costs_no_signal, 0,
                         SEG_NUM_WAYS);
+    tcase_add_test(ways, a_wake_up_that_is_impossible_is_reported_once);
     tcase_add_loop_test(ways, many_attachments_leave_no_descriptor, 0,
                         SEG_NUM_WAYS);
     tcase_add_test(memory, a_segment_uses_memory_for_what_is_committed);
