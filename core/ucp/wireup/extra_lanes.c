@@ -167,7 +167,7 @@ static int can_share(const search_t *search, unsigned index,
 
 /* Adds to `rails` a lane over the fastest network interface that can share
  * transfers with all of them and reaches the peer with a nearness (see
- * nearness() in select.c) of at least `near`. Returns zero if there is none. */
+ * ucp_wireup_nearness()) of at least `near`. Returns zero if there is none. */
 static int add_rail(search_t *search, ucp_selected_lane_t *rails,
                     unsigned num_rails, int near)
 {

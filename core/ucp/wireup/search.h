@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shared by the two parts of lane selection, select.c and extra_lanes.c,
- * and by no other file.
+ * Shared by the parts of lane selection, select.c, requested.c and
+ * extra_lanes.c, and by no other file.
  */
 #ifndef UCP_WIREUP_SEARCH_H
 #define UCP_WIREUP_SEARCH_H
@@ -26,10 +26,18 @@ typedef struct {
      * reaches, or UNREACHABLE */
     uint8_t entry[UCP_MAX_RESOURCES];
     /* For each interface of the worker: how directly it reaches that entry,
-     * see nearness() in select.c; 0 if it reaches none */
+     * see ucp_wireup_nearness(); 0 if it reaches none */
     int near[UCP_MAX_RESOURCES];
     ucs_string_buffer_t why; /* Reasons, for a log message */
 } search_t;
+
+/** Returns how directly the worker's interface `index` reaches an entry of the
+ *  peer's address, a positive number, higher for a shorter path. Returns zero
+ *  if it does not reach it: `*reason_p` is then the reason, and may point into
+ *  `detail`. */
+int ucp_wireup_nearness(const search_t *search, unsigned index,
+                        unsigned entry_index, char *detail, size_t detail_size,
+                        const char **reason_p);
 
 /** Finds the peer's entry that the worker's interface `index` reaches most
  *  directly, the first of equal ones, and sets search->entry and search->near
@@ -42,6 +50,13 @@ void ucp_wireup_reach(search_t *search, unsigned index,
  *  ucp_wireup_reach() has found for it. */
 ucp_selected_lane_t ucp_wireup_selected_lane(const search_t *search,
                                              unsigned index);
+
+/** Sets the interface and the entry of a lane that the peer requests. Returns
+ *  zero if our interface does not exist or cannot carry the lane, or if the
+ *  peer's is not in its address or is not reached by ours. */
+int ucp_wireup_take_requested(search_t *search,
+                              const ucp_wireup_record_t *record,
+                              ucp_selected_lane_t *lane);
 
 /** Selects one of equally good interfaces and returns its index. If all are on
  *  network devices, the number of this process on its host

@@ -2,7 +2,8 @@
 /*
  * Selects lane 0, which carries messages, and the auxiliary link for a
  * handshake: which interfaces reach the peer, and which of them is the fastest
- * for small messages. extra_lanes.c adds the other lanes.
+ * for small messages. requested.c sets the lanes that a peer requests,
+ * extra_lanes.c adds the other lanes.
  */
 #include "ucp/wireup/absent.h"
 #include "ucp/wireup/search.h"
@@ -101,12 +102,9 @@ static int is_taken(const search_t *search, unsigned entry,
     return 0;
 }
 
-/* Returns how directly the interface reaches an entry of the peer's address, a
- * positive number, higher for a shorter path. Returns zero if it does not
- * reach it: `*reason_p` is then the reason, and may point into `detail`. */
-static int nearness(const search_t *search, unsigned index,
-                    unsigned entry_index, char *detail, size_t detail_size,
-                    const char **reason_p)
+int ucp_wireup_nearness(const search_t *search, unsigned index,
+                        unsigned entry_index, char *detail, size_t detail_size,
+                        const char **reason_p)
 {
     ucp_worker_iface_t *wiface       = &search->worker->ifaces[index];
     const ucp_address_entry_t *entry = &search->peer->entries[entry_index];
@@ -154,7 +152,8 @@ void ucp_wireup_reach(search_t *search, unsigned index,
             reason = "other lanes lead to what it could reach";
             continue;
         }
-        near = nearness(search, index, i, detail, sizeof(detail), &reason);
+        near = ucp_wireup_nearness(search, index, i, detail, sizeof(detail),
+                                   &reason);
         if (near > search->near[index]) {
             search->near[index]  = near;
             search->entry[index] = (uint8_t)i;
@@ -301,61 +300,6 @@ static int best_messages(search_t *search, int to_ep, double *score,
     return 1;
 }
 
-/* Returns the interface that the peer requests for a lane, or NULL if it is
- * unsuitable. */
-static const ucp_worker_iface_t *
-requested_iface(const search_t *search, const ucp_wireup_record_t *record)
-{
-    ucp_worker_h worker = search->worker;
-    unsigned index      = record->receiver_iface;
-    const ucp_worker_iface_t *wiface;
-
-    if (index >= worker->num_ifaces) {
-        return NULL;
-    }
-    wiface = &worker->ifaces[index];
-    if (!(wiface->attr->base.cap.flags & UCT_IFACE_FLAG_CONNECT_TO_EP) ||
-        ((record->lane == UCP_AM_LANE) &&
-         (ucp_wireup_no_messages(wiface) != NULL))) {
-        return NULL;
-    }
-    return wiface;
-}
-
-/* Sets the interface and the entry of a lane that the peer requests. Returns
- * zero if the requested interface does not exist or cannot carry the lane. */
-static int take_asked(search_t *search, const ucp_wireup_record_t *record,
-                      ucp_selected_lane_t *lane)
-{
-    const ucp_worker_iface_t *wiface = requested_iface(search, record);
-    unsigned i;
-
-    if (wiface == NULL) {
-        if (search->explains) {
-            ucs_string_buffer_appendf(&search->why,
-                                      " the peer requests a lane over our"
-                                      " interface %u, which cannot carry it",
-                                      record->receiver_iface);
-        }
-        return 0;
-    }
-
-    *lane = (ucp_selected_lane_t){
-        .iface_index    = record->receiver_iface,
-        .remote_md      = UCP_NULL_MD,
-        .to_ep          = 1,
-        .requested_lane = record->lane,
-    };
-    for (i = 0; i < search->peer->num_entries; ++i) {
-        if (search->peer->entries[i].iface_index == record->sender_iface) {
-            lane->entry_index   = (uint8_t)i;
-            lane->remote_md     = search->peer->entries[i].md_index;
-            lane->remote_device = device_of(search->peer, i);
-        }
-    }
-    return 1;
-}
-
 /* Finds an interface for the handshake, and sets search->has_aux if there is
  * one. Returns non-zero and sets *score if this interface may also carry
  * lane 0; zero if it is for the handshake only, or if there is none. */
@@ -398,7 +342,7 @@ static unsigned select_first(search_t *search, ucp_selected_lane_t *lanes,
     }
     if (!search->has_aux ||
         ((record != NULL) &&
-         !take_asked(search, record, &lanes[UCP_AM_LANE]))) {
+         !ucp_wireup_take_requested(search, record, &lanes[UCP_AM_LANE]))) {
         /* The selection has failed. If search->explains is set, this call
          * appends why the interfaces that need a handshake are rejected; its
          * result is not used */
@@ -412,7 +356,8 @@ static unsigned select_first(search_t *search, ucp_selected_lane_t *lanes,
 
     for (i = 0; (request != NULL) && (i < request->num_lanes); ++i) {
         if ((request->lanes[i].lane != UCP_AM_LANE) &&
-            !take_asked(search, &request->lanes[i], &lanes[num_lanes++])) {
+            !ucp_wireup_take_requested(search, &request->lanes[i],
+                                       &lanes[num_lanes++])) {
             return 0;
         }
     }

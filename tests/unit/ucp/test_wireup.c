@@ -478,9 +478,11 @@ START_TEST(answers_of_third_parties_are_dropped)
 }
 END_TEST
 
-/* Packs a wire-up request as a peer would send it; returns its length. */
+/* Packs a wire-up request as a peer would send it; returns its length.
+ * `sender_iface`: index of the peer's interface; its address has the same
+ * interfaces as that of the worker. */
 static size_t make_request(local_t *local, char *message, unsigned lane,
-                           unsigned iface)
+                           unsigned iface, unsigned sender_iface)
 {
     static const uint64_t address = 4711;
     ucp_wireup_request_t request  = {
@@ -491,6 +493,7 @@ static size_t make_request(local_t *local, char *message, unsigned lane,
                  {
                      .lane           = (uint8_t)lane,
                      .receiver_iface = (uint8_t)iface,
+                     .sender_iface   = (uint8_t)sender_iface,
                      .ep_addr        = (const uint8_t *)&address,
                      .ep_addr_length = sizeof(address),
                 },
@@ -515,7 +518,7 @@ START_TEST(requests_that_are_cut_or_repeated_are_dropped)
     local_t local;
 
     wireup_open(&local, UCP_FEATURE_TAG, 1, 0);
-    length = make_request(&local, message, 0, 1);
+    length = make_request(&local, message, 0, 1, 1);
     for (i = 0; i < length; ++i) {
         wireup_say(&local, UCP_AM_ID_WIREUP_REQUEST, message, i);
     }
@@ -538,13 +541,40 @@ START_TEST(lanes_over_interfaces_that_do_not_exist_are_refused)
 
     wireup_open(&local, UCP_FEATURE_TAG, 1, 0);
     for (i = 0; i < 300; ++i) {
-        length = make_request(&local, message, 0, (i % 2) ? 0 : 2 + i / 2);
+        length = make_request(&local, message, 0, (i % 2) ? 0 : 2 + i / 2, 1);
         wireup_say(&local, UCP_AM_ID_WIREUP_REQUEST, message, length);
-        length = make_request(&local, message, UCP_MAX_LANES + i % 100, 1);
+        length = make_request(&local, message, UCP_MAX_LANES + i % 100, 1, 1);
         wireup_say(&local, UCP_AM_ID_WIREUP_REQUEST, message, length);
     }
     ck_assert_uint_eq(pairs.created, 0);
     ck_assert_uint_le(ucp_worker_wireup(local.worker)->num_rejections, 64);
+    wireup_end(&local);
+}
+END_TEST
+
+/* The peer's interface 0 exists, but is not one that our interface 1 reaches.
+ * The others are not in the peer's address. */
+START_TEST(lanes_from_interfaces_that_the_peer_does_not_have_are_refused)
+{
+    char message[UCP_WIREUP_MAX_HEAD + 4096];
+    const ucp_wire_end_t end = {ucp_le64(77), ucp_le64(78)};
+    local_t local;
+    size_t length;
+    unsigned i;
+
+    wireup_open(&local, UCP_FEATURE_TAG, 1, 0);
+    for (i = 0; i <= UINT8_MAX; ++i) {
+        if (i != 1) {
+            length = make_request(&local, message, 0, 1, i);
+            wireup_say(&local, UCP_AM_ID_WIREUP_REQUEST, message, length);
+            ck_assert_uint_eq(pairs.created, 0);
+        }
+    }
+    length = make_request(&local, message, 0, 1, 1);
+    wireup_say(&local, UCP_AM_ID_WIREUP_REQUEST, message, length);
+    ck_assert_uint_eq(pairs.created, 1);
+    wireup_settle(&local); /* the reply to this request finds no endpoint */
+    wireup_say(&local, UCP_AM_ID_FAREWELL, &end, sizeof(end));
     wireup_end(&local);
 }
 END_TEST
@@ -566,4 +596,5 @@ SUITE_MAIN("wireup", two_halves_are_joined_before_anything_goes,
            closing_early_leaves_nothing, a_worker_ends_in_the_middle,
            answers_of_third_parties_are_dropped,
            requests_that_are_cut_or_repeated_are_dropped,
-           lanes_over_interfaces_that_do_not_exist_are_refused)
+           lanes_over_interfaces_that_do_not_exist_are_refused,
+           lanes_from_interfaces_that_the_peer_does_not_have_are_refused)
