@@ -35,20 +35,23 @@ static void open_all(struct play *play)
     play_agree_only(play);
 }
 
-/* Closes an endpoint by force. The close may fail if one of its allocations
- * fails. Without --burst a trial fails one call only: a second close then
- * succeeds. */
+/* Closes an endpoint by force. The close fails if one of its allocations fails.
+ * A trial has a limited number of failing calls (--burst), and each attempt uses
+ * up at least one of them: repeat the close until it succeeds. */
 static void close_by_force(struct play *play, ucp_ep_h ep)
 {
+    double end                = test_now() + test_seconds(PLAY_LIMIT);
     struct op *op             = play_new_op(play, "a forced close", false);
     ucp_request_param_t param = play_op_param(op);
     ucs_status_ptr_t result;
 
     param.flags = UCP_EP_CLOSE_FLAG_FORCE;
-    result      = ucp_ep_close_nbx(ep, &param);
-    if (UCS_PTR_STATUS(result) == UCS_ERR_NO_MEMORY) {
+    do {
+        if (test_now() > end) {
+            play_hangs(play, op->what);
+        }
         result = ucp_ep_close_nbx(ep, &param);
-    }
+    } while (UCS_PTR_STATUS(result) == UCS_ERR_NO_MEMORY);
     play_begun(op, result);
 }
 
