@@ -49,6 +49,12 @@ ucs_status_t ucp_wireup_send(ucp_ep_h ep, ucp_wireup_link_t *link,
     ucp_wireup_fragment_t *fragment;
     size_t offset, part;
 
+    if (length > UCP_WIREUP_MAX_MESSAGE) {
+        ucs_error("ep %p: a message of wire-up of %zu bytes exceeds the limit"
+                  " of %d",
+                  ep, length, UCP_WIREUP_MAX_MESSAGE);
+        return UCS_ERR_EXCEEDS_LIMIT;
+    }
     if (length <= max) {
         return send_one(ep, link, am_id, message, length);
     }

@@ -29,14 +29,15 @@ typedef struct {
 
 _Static_assert(sizeof(ucp_wireup_fragment_t) == 25, "wire layout");
 
-/** Maximum bytes of a message that is sent in fragments: the receiver drops the
- *  fragments of a longer one. */
+/** Maximum bytes of a message: the receiver drops the fragments of a longer
+ *  one. */
 enum { UCP_WIREUP_MAX_MESSAGE = 2 * 65536 };
 
 /** Sends a wire-up message: as it is if it fits one message of the transport,
- *  otherwise in fragments. `length`: at most UCP_WIREUP_MAX_MESSAGE. `link`:
- *  the auxiliary link (link.h); if NULL, the message goes over lane 0, in order
- *  with the other messages of the endpoint. */
+ *  otherwise in fragments. `link`: the auxiliary link (link.h); if NULL, the
+ *  message goes over lane 0, in order with the other messages of the endpoint.
+ *  Returns UCS_ERR_EXCEEDS_LIMIT if `length` is above
+ *  UCP_WIREUP_MAX_MESSAGE. */
 ucs_status_t ucp_wireup_send(ucp_ep_h ep, ucp_wireup_link_t *link,
                              uint8_t am_id, const void *message, size_t length);
 

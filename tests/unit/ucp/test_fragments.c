@@ -146,6 +146,25 @@ START_TEST(impossible_fragments_are_dropped)
 }
 END_TEST
 
+START_TEST(a_message_that_the_receiver_would_drop_is_not_sent)
+{
+    static const ucp_request_param_t none                 = {0};
+    static const char message[UCP_WIREUP_MAX_MESSAGE + 1] = "";
+    local_t local;
+    ucp_ep_h ep;
+
+    open_plain(&local);
+    ck_assert_int_eq(wireup_connect(&local, &ep), UCS_OK);
+    ck_assert_int_eq(ucp_wireup_send(ep, NULL, UCP_AM_ID_INTRODUCE, message,
+                                     sizeof(message)),
+                     UCS_ERR_EXCEEDS_LIMIT);
+    wireup_settle(&local);
+    ck_assert_uint_eq(ucp_worker_wireup(local.worker)->num_partial, 0);
+    ck_assert_int_eq(local_wait(&local, ucp_ep_close_nbx(ep, &none)), UCS_OK);
+    end(&local);
+}
+END_TEST
+
 START_TEST(of_too_many_the_oldest_gives_way)
 {
     char message[4096] = "";
@@ -193,5 +212,7 @@ END_TEST
 
 SUITE_MAIN("fragments", fragments_of_several_senders_are_put_together,
            a_fragment_that_does_not_follow_ends_the_message,
-           impossible_fragments_are_dropped, of_too_many_the_oldest_gives_way,
+           impossible_fragments_are_dropped,
+           a_message_that_the_receiver_would_drop_is_not_sent,
+           of_too_many_the_oldest_gives_way,
            introductions_go_over_short_messages)
