@@ -26,7 +26,8 @@ static void explain_usable(const uct_plugin_info_t *info)
     free(transports);
 }
 
-/* Explains whether UCX_TLS excludes a usable plugin. */
+/* Prints why programs do not use a usable plugin, if UCX_TLS excludes it or does
+ * not name it. Otherwise prints nothing. */
 static void explain_selection(const uct_plugin_info_t *info, const char *list,
                               uct_rejection_code_t selected)
 {

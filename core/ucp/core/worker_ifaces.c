@@ -32,7 +32,7 @@ static ucs_status_t set_handler(ucp_worker_iface_t *wiface,
 }
 
 /* Sets the handlers of received messages. An interface that supports only put
- * and get receives no messages and needs none. */
+ * and get receives no messages and needs no handlers. */
 static ucs_status_t set_handlers(ucp_worker_iface_t *wiface)
 {
     const uint64_t messages = UCT_IFACE_FLAG_AM_SHORT |

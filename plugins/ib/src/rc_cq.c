@@ -115,7 +115,8 @@ void rc_ep_fail(rc_ep_t *ep, ucs_status_t status, int tell)
     }
     ep->state |= RC_EP_FAILED;
     ep->status = (int8_t)status;
-    /* Makes all outstanding requests complete, with an error. */
+    /* The device completes the requests that it has not executed, with an
+     * error. */
     rc_ep_stop(ep);
     rc_credits_repeat(ep);
     if (iface->watch.is_gone) {

@@ -289,8 +289,8 @@ struct tcp_conn {
                              * is set */
     tcp_list_t eps;         /* Endpoints that use the connection */
     tcp_unknown_t *parked;  /* The peer's parked attempt; NULL: none */
-    double deadline;        /* Host time at which tcp_conn_expire() handles the
-                             * connection */
+    double deadline;        /* Time (ucx_host_t.time()) at which
+                             * tcp_conn_expire() handles the connection */
     double connect_by;      /* Host time at which attempts to connect end with
                              * an error; 0: the first has not started */
     double silent_since;    /* Host time of the first check that found that the
@@ -370,11 +370,11 @@ void tcp_conn_closed(tcp_conn_t *conn);
  * calls the completions of its operations, then notifies the endpoints that
  * used it. */
 void tcp_conn_takedown(tcp_conn_t *conn);
-/* Handles connections whose deadline has expired. Returns the next deadline
- * (host time); 0: there is none. */
+/* Handles connections whose deadline has expired. `now` and the results are
+ * times of ucx_host_t.time(). Returns the next deadline; 0: there is none. */
 double tcp_conn_expire(tcp_iface_t *iface, double now);
 /* Fails connections whose peer's host has acknowledged nothing for too long.
- * Returns the host time of the next check; 0: none is needed. */
+ * Returns the time of the next check; 0: none is needed. */
 double tcp_conn_sweep(tcp_iface_t *iface, double now);
 /* Splits the connection, because the peer's HELLO means that it has agreed to
  * our CLOSE. A separate connection reads the rest of the old stream, and this

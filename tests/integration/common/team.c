@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * See team.h. The parent only supervises: it kills the members by their process
- * ids when one of them fails or the time limit is reached.
+ * Processes, the members of a team, that team_run() forks and that exchange data
+ * over socket pairs (team.h). The parent waits for them. It kills the remaining
+ * members when one fails or skips the test, or when the time limit is reached.
  */
 #include "team.h"
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Lanes whose endpoints must be connected to the peer's endpoints first
- * (fake_pairs.h): operations that wait for the connection, which lanes are
- * connected, connections that fail or are closed early, and invalid messages.
+ * Lanes that can send only after their endpoint is connected to an endpoint of
+ * the peer (fake_pairs.h). The messages for that go over another transport, the
+ * auxiliary one. The tests are about operations that wait for the connection,
+ * the selection of both transports, connections that fail or are closed early,
+ * and invalid messages.
  */
 #include "wireup.h"
 

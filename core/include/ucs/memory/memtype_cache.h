@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A list of memory ranges whose type is known. Memory that is not in the list
- * is host memory, or its type must be detected.
+ * A list of memory ranges with their types. The type of memory that is not in
+ * the list, or that is recorded as UCS_MEMORY_TYPE_UNKNOWN, is detected at each
+ * lookup.
  */
 #ifndef UCS_MEMTYPE_CACHE_H
 #define UCS_MEMTYPE_CACHE_H

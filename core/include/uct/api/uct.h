@@ -104,7 +104,8 @@ void uct_config_release(void *config);
  * Returns the value of a setting as text.
  *
  * @param [in]  config  uct_iface_config_t, uct_md_config_t or uct_cm_config_t.
- * @param [in]  name    Name of the setting.
+ * @param [in]  name    Name of the setting, with or without the prefixes of its
+ *                      variable: SEG_SIZE, TCP_SEG_SIZE or UCX_TCP_SEG_SIZE.
  * @param [out] value   The caller's buffer; zero-terminated, truncated if it is
  *                      too small.
  * @param [in]  max     Size of the buffer in bytes.
@@ -118,7 +119,7 @@ ucs_status_t uct_config_get(void *config, const char *name, char *value,
  * Changes a setting.
  *
  * @param [in] config  uct_iface_config_t, uct_md_config_t or uct_cm_config_t.
- * @param [in] name    Name of the setting.
+ * @param [in] name    Name of the setting, as for uct_config_get().
  * @param [in] value   New value as text.
  *
  * @return UCS_ERR_NO_ELEM if there is no such setting, UCS_ERR_INVALID_PARAM if
