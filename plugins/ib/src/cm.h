@@ -260,6 +260,13 @@ void ib_cm_link_hand_out(ib_cm_link_t *link);
 /* Takes the link out of REQUESTED. Returns 0 if the link is not in REQUESTED,
  * otherwise the calling thread owns the link. */
 int ib_cm_link_take(ib_cm_link_t *link);
+/* Takes a link of this listener out of REQUESTED. Finding and taking are one
+ * step, because a link that another thread takes may be freed at once. Returns
+ * NULL if there is no such link. */
+ib_cm_link_t *ib_cm_link_take_of(ib_cm_t *cm, const ib_cm_listener_t *listener);
+/* Returns the first link of this listener in a list, or NULL. */
+ib_cm_link_t *ib_cm_link_find(const ib_link_t *list,
+                              const ib_cm_listener_t *listener);
 /* Moves a link that the caller has taken to the manager `cm`. */
 ucs_status_t ib_cm_link_adopt(ib_cm_link_t *link, ib_cm_t *cm);
 /* Posts a message. UCS_ERR_EXCEEDS_LIMIT: the private data is longer than the

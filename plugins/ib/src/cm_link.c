@@ -262,6 +262,21 @@ void ib_cm_link_refuse(ib_cm_link_t *link, const char *what)
 
 /* --- Requests: owned by the user, on any thread --------------------------- */
 
+ib_cm_link_t *ib_cm_link_find(const ib_link_t *list,
+                              const ib_cm_listener_t *listener)
+{
+    ib_cm_link_t *link;
+    ib_link_t *node;
+
+    for (node = list->next; node != list; node = node->next) {
+        link = ib_container_of(node, ib_cm_link_t, node);
+        if (link->listener == listener) {
+            return link;
+        }
+    }
+    return NULL;
+}
+
 void ib_cm_link_hand_out(ib_cm_link_t *link)
 {
     ib_cm_t *cm = link->cm;
@@ -276,18 +291,39 @@ void ib_cm_link_hand_out(ib_cm_link_t *link)
     pthread_mutex_unlock(&cm->lock);
 }
 
+/* Takes a link in REQUESTED. The caller holds the lock. */
+static void take(ib_cm_link_t *link)
+{
+    link->taken = 1;
+    ib_link_remove(&link->node);
+    link->state = IB_CM_ST_DEAD;
+}
+
 int ib_cm_link_take(ib_cm_link_t *link)
 {
     ib_cm_t *cm = link->cm;
+    int is_free;
 
     pthread_mutex_lock(&cm->lock);
-    link->taken = (link->state == IB_CM_ST_REQUESTED);
-    if (link->taken) {
-        ib_link_remove(&link->node);
-        link->state = IB_CM_ST_DEAD;
+    is_free = (link->state == IB_CM_ST_REQUESTED);
+    if (is_free) {
+        take(link);
     }
     pthread_mutex_unlock(&cm->lock);
-    return link->taken;
+    return is_free;
+}
+
+ib_cm_link_t *ib_cm_link_take_of(ib_cm_t *cm, const ib_cm_listener_t *listener)
+{
+    ib_cm_link_t *link;
+
+    pthread_mutex_lock(&cm->lock);
+    link = ib_cm_link_find(&cm->requested, listener);
+    if (link != NULL) {
+        take(link);
+    }
+    pthread_mutex_unlock(&cm->lock);
+    return link;
 }
 
 ucs_status_t ib_cm_link_adopt(ib_cm_link_t *link, ib_cm_t *cm)

@@ -116,21 +116,6 @@ ucs_status_t ib_cm_listener_create(uct_cm_h cm, const struct sockaddr *addr,
     return UCS_OK;
 }
 
-static ib_cm_link_t *find_link(const ib_cm_listener_t *listener,
-                               ib_link_t *list)
-{
-    ib_cm_link_t *link;
-    ib_link_t *node;
-
-    for (node = list->next; node != list; node = node->next) {
-        link = ib_container_of(node, ib_cm_link_t, node);
-        if (link->listener == listener) {
-            return link;
-        }
-    }
-    return NULL;
-}
-
 static void request_reject(ib_cm_link_t *link);
 
 void ib_cm_listener_destroy(uct_listener_h uct_listener)
@@ -142,17 +127,12 @@ void ib_cm_listener_destroy(uct_listener_h uct_listener)
     if (listener->id != NULL) {
         rdma_destroy_id(listener->id);
     }
-    while ((link = find_link(listener, &cm->unknown)) != NULL) {
+    while ((link = ib_cm_link_find(&cm->unknown, listener)) != NULL) {
         ib_cm_link_kill(link);
     }
-    do {
-        pthread_mutex_lock(&cm->lock);
-        link = find_link(listener, &cm->requested);
-        pthread_mutex_unlock(&cm->lock);
-        if ((link != NULL) && ib_cm_link_take(link)) {
-            request_reject(link);
-        }
-    } while (link != NULL);
+    while ((link = ib_cm_link_take_of(cm, listener)) != NULL) {
+        request_reject(link);
+    }
     ib_link_remove(&listener->node);
     free(listener);
 }
