@@ -169,7 +169,10 @@ typedef struct ib_cm_link {
     /* A thread has taken the link out of REQUESTED. Protected by the lock of
      * the manager that accepted the connection */
     uint8_t taken;
-    /* The RDMA connection has ended. Protected by the same lock as `taken` */
+    /* The RDMA connection has ended. Protected by the same lock as `taken`
+     * while the link is in REQUESTED or taken. Otherwise only the thread of the
+     * link's manager uses it: ib_cm_link_hand_out() and ib_cm_link_adopt() pass
+     * the link on under the lock */
     uint8_t gone;
     uint8_t watched;    /* cm->epoll_fd contains the completion channel */
     uint8_t small_sent; /* Number of small messages sent */
