@@ -53,7 +53,8 @@ static const ucx_config_field_t md_fields[] = {
        "Hop limit of packets with a global header."),
     MD("PKEY", UINT, pkey, "0", NULL, 0, 65535,
        "Partition key to use; 0 takes the first entry of the port's table "
-       "that is a full member."),
+       "that is a full member, or the first limited member if there is no "
+       "full one. RoCE and iWARP have no partitions."),
     MD("PATH_MTU", ENUM, path_mtu, "default", ib_mtu_names, 0, 0,
        "Largest packet, in bytes; default is the smaller of what both ports "
        "are set to."),

@@ -14,7 +14,8 @@ typedef struct ib_md_config {
     unsigned traffic_class; /* Traffic class in global headers, 0 to 255 */
     unsigned hop_limit;     /* Hop limit in global headers, 0 to 255 */
     unsigned pkey;          /* Partition key; 0: the first entry of the port's
-                             * table that is a full member */
+                             * table that is a full member, else the first
+                             * limited member */
     unsigned path_mtu;      /* Index into ib_mtu_names; equal to an ibv_mtu.
                              * 0: the MTU of the port */
     /* UCS_NO, UCS_YES, UCS_TRY or UCS_AUTO */

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { PKEY_FULL = 0x8000 }; /* The bit of a P_Key that marks a full member */
+
 /* Returns the number of physical lanes of the link for a value of
  * ibv_port_attr.active_width. */
 static unsigned link_lanes(uint8_t width)
@@ -266,35 +268,70 @@ static ucs_status_t port_set_gid(const ucx_host_t *host,
     return UCS_OK;
 }
 
-/* Selects the P_Key. The top bit of a P_Key marks a full member. If `wanted` is
- * 0 and the table has no full member, selects the first entry. */
+/* Stores the index of the first entry of the P_Key table that is a full member
+ * of the partition `wanted`, or of any partition if `wanted` is 0. If there is
+ * none, stores that of the first limited member. Returns 0 if there is no
+ * member. */
+static int find_pkey(struct ibv_context *context, uint8_t number,
+                     uint16_t length, unsigned wanted, uint16_t *index_p,
+                     uint16_t *pkey_p)
+{
+    int is_found = 0;
+    uint16_t pkey;
+    __be16 raw;
+
+    for (uint16_t i = 0; i < length; ++i) {
+        if (ibv_query_pkey(context, number, i, &raw) != 0) {
+            continue;
+        }
+        pkey = be16toh(raw);
+        if (((pkey & ~PKEY_FULL) == 0) || /* An unused entry */
+            ((wanted != 0) && ((pkey | PKEY_FULL) != (wanted | PKEY_FULL))) ||
+            (is_found && !(pkey & PKEY_FULL))) {
+            continue;
+        }
+        is_found = 1;
+        *index_p = i;
+        *pkey_p  = pkey;
+        if (pkey & PKEY_FULL) {
+            break;
+        }
+    }
+    return is_found;
+}
+
+/* Selects the P_Key. Only InfiniBand has partitions; on other ports, queue pairs
+ * use the entry 0. */
 static ucs_status_t port_set_pkey(const ucx_host_t *host,
                                   struct ibv_context *context,
                                   const struct ibv_port_attr *attr,
                                   unsigned wanted, ib_port_t *port)
 {
-    const uint16_t full = 0x8000;
-    uint16_t pkey;
-    __be16 raw;
+    const char *name = ibv_get_device_name(context->device);
+    uint16_t pkey    = 0;
 
-    for (uint16_t i = 0; i < attr->pkey_tbl_len; ++i) {
-        if (ibv_query_pkey(context, port->number, i, &raw) != 0) {
-            continue;
-        }
-        pkey = be16toh(raw);
-        if ((wanted == 0) ? ((pkey & full) != 0) :
-                            ((pkey | full) == (wanted | full))) {
-            port->pkey_index = i;
-            return UCS_OK;
-        }
-    }
-    if (wanted != 0) {
-        ucx_error("UCX_IB_PKEY, UCX_RC_PKEY or UCX_UD_PKEY is 0x%x: port %u "
-                  "of %s is no member of that partition",
-                  wanted, port->number, ibv_get_device_name(context->device));
-        return UCS_ERR_INVALID_PARAM;
-    }
     port->pkey_index = 0;
+    if (port->kind != IB_LINK_IB) {
+        return UCS_OK;
+    }
+    if (!find_pkey(context, port->number, attr->pkey_tbl_len, wanted,
+                   &port->pkey_index, &pkey)) {
+        if (wanted != 0) {
+            ucx_error("UCX_IB_PKEY, UCX_RC_PKEY or UCX_UD_PKEY is 0x%x: port "
+                      "%u of %s is no member of that partition",
+                      wanted, port->number, name);
+            return UCS_ERR_INVALID_PARAM;
+        }
+        ucx_error("port %u of %s is a member of no partition; check the "
+                  "configuration of the subnet manager",
+                  port->number, name);
+        return UCS_ERR_NO_DEVICE;
+    }
+    if (!(pkey & PKEY_FULL)) {
+        ucx_diag("port %u of %s is a limited member of partition 0x%x: it "
+                 "reaches full members only",
+                 port->number, name, pkey);
+    }
     return UCS_OK;
 }
 

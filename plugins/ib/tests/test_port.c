@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Configuration variables of ports and of libibverbs: which ports reach each
  * other, when packets have a global header, which variables of a transport
- * override those of the domain, whether ibv_fork_init() is called. */
+ * override those of the domain, which P_Key is selected, whether
+ * ibv_fork_init() is called. */
 #include "../src/device.h"
 #include "../src/md.h"
 #include "../src/port.h"
 #include "suite.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <limits.h>
 #include <stddef.h>
@@ -26,6 +28,38 @@ struct ibv_device **ibv_get_device_list(int *num)
 {
     errno = ENOSYS;
     return NULL;
+}
+
+/* The P_Key table of the port, and its link layer */
+static uint16_t pkeys[3];
+static uint8_t link_layer;
+
+#undef ibv_query_port
+int ibv_query_port(struct ibv_context *context, uint8_t number,
+                   struct _compat_ibv_port_attr *compat)
+{
+    struct ibv_port_attr *attr = (struct ibv_port_attr *)compat;
+
+    attr->state        = IBV_PORT_ACTIVE;
+    attr->link_layer   = link_layer;
+    attr->active_mtu   = IBV_MTU_4096;
+    attr->pkey_tbl_len = sizeof(pkeys) / sizeof(pkeys[0]);
+    return 0;
+}
+
+int _ibv_query_gid_ex(struct ibv_context *context, uint32_t number,
+                      uint32_t index, struct ibv_gid_entry *entry,
+                      uint32_t flags, size_t size)
+{
+    memset(entry, 0, size);
+    return 0;
+}
+
+int ibv_query_pkey(struct ibv_context *context, uint8_t number, int index,
+                   __be16 *pkey)
+{
+    *pkey = htobe16(pkeys[index]);
+    return 0;
 }
 
 static const ucx_host_t host = {.size = sizeof(host), .log_level = &log_level};
@@ -203,6 +237,43 @@ START_TEST(both_transports_have_the_variables)
 }
 END_TEST
 
+/* Opens a port whose P_Key table has these entries. Returns the index of the
+ * selected entry, or an error. */
+static int select_pkey(unsigned wanted, uint16_t a, uint16_t b, uint16_t c)
+{
+    static struct ibv_device device   = {.transport_type = IBV_TRANSPORT_IB};
+    static struct ibv_context context = {.device = &device};
+    const ib_md_config_t config       = {.pkey = wanted};
+    ucs_status_t status;
+    ib_port_t port;
+
+    pkeys[0] = a;
+    pkeys[1] = b;
+    pkeys[2] = c;
+    status   = ib_port_open(&host, &context, 1, &config, &port);
+    return (status == UCS_OK) ? port.pkey_index : status;
+}
+
+START_TEST(full_membership_of_a_partition_is_preferred)
+{
+    link_layer = IBV_LINK_LAYER_INFINIBAND;
+    ck_assert_int_eq(select_pkey(0, 0x7fff, 0x8001, 0xffff), 1);
+    ck_assert_int_eq(select_pkey(0, 0, 0x7fff, 0x0001), 1);
+    ck_assert_int_eq(select_pkey(0, 0, 0x8000, 0), UCS_ERR_NO_DEVICE);
+    ck_assert_int_eq(select_pkey(1, 0xffff, 0x0001, 0x8001), 2);
+    ck_assert_int_eq(select_pkey(0x8001, 0xffff, 0x0001, 0), 1);
+    ck_assert_int_eq(select_pkey(2, 0xffff, 0x0001, 0x8001),
+                     UCS_ERR_INVALID_PARAM);
+}
+END_TEST
+
+START_TEST(ethernet_has_no_partitions)
+{
+    link_layer = IBV_LINK_LAYER_ETHERNET;
+    ck_assert_int_eq(select_pkey(2, 0xffff, 0, 0), 0);
+}
+END_TEST
+
 /* Tries to open a memory domain with this value of UCX_IB_FORK_INIT. Opening
  * always fails, because there is no device, but the status shows at which
  * step. */
@@ -242,6 +313,8 @@ int main(void)
         a_global_header_is_used_where_it_is_needed_or_wanted,
         variables_of_a_transport_count_more,
         both_transports_have_the_variables,
+        full_membership_of_a_partition_is_preferred,
+        ethernet_has_no_partitions,
         libibverbs_is_prepared_for_fork_unless_the_user_forbids_it,
     };
 
