@@ -33,17 +33,20 @@ static int is_key_used(const ugni_md_t *md, unsigned device, uint64_t key)
     return 0;
 }
 
-/* Returns a random key, which a peer cannot guess; 0 if the kernel has no
- * random number. The key has at most as many bytes as the provider accepts
- * (mr_key_size). Providers that choose keys themselves ignore it. */
-static uint64_t random_key(const ugni_md_t *md, unsigned device)
+/* Stores a random key, which a peer cannot guess. The key has at most as many
+ * bytes as the provider accepts (mr_key_size). Providers that choose keys
+ * themselves ignore it. Returns 0 or an error of libfabric. */
+static int random_key(const ugni_md_t *md, unsigned device, uint64_t *key_p)
 {
-    const size_t size = md->devices[device].info->domain_attr->mr_key_size;
-    uint64_t key      = 0;
+    const ucx_host_t *host = md->host;
+    const size_t size      = md->devices[device].info->domain_attr->mr_key_size;
+    uint64_t key           = 0;
 
     do {
-        if (getrandom(&key, sizeof(key), GRND_NONBLOCK) != sizeof(key)) {
-            return 0;
+        if (getrandom(&key, sizeof(key), 0) != sizeof(key)) {
+            ucx_error("ugni: the system provides no random numbers for keys of "
+                      "memory");
+            return -FI_EIO;
         }
         if (size < sizeof(key)) {
             key &= (1ull << (8 * size)) - 1;
@@ -51,7 +54,8 @@ static uint64_t random_key(const ugni_md_t *md, unsigned device)
         /* With FI_MR_ENDPOINT, the key must be unused on all ports, because the
          * memory is registered with the same key on ports opened later. */
     } while ((md->mr_mode & FI_MR_ENDPOINT) && is_key_used(md, device, key));
-    return key;
+    *key_p = key;
+    return 0;
 }
 
 /* --- Regions -------------------------------------------------------------- */
@@ -159,8 +163,10 @@ static int register_with(ugni_md_t *md, ugni_mem_t *mem, unsigned device)
     int rc = -FI_ENOKEY;
 
     for (int i = 0; (i < KEY_ATTEMPTS) && (rc == -FI_ENOKEY); ++i) {
-        mem->parts[device].key = random_key(md, device);
-        rc                     = 0;
+        rc = random_key(md, device, &mem->parts[device].key);
+        if (rc != 0) {
+            return rc;
+        }
         if (md->has_targets || !(md->mr_mode & FI_MR_ENDPOINT)) {
             rc = add_region(md, mem, device, NULL);
         }

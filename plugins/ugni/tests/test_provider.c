@@ -5,15 +5,29 @@
  * once. */
 #include "node.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 enum { LENGTH = 4096 };
 
 static char memory[LENGTH], data[LENGTH];
-static unsigned calls; /* Number of calls of a completion */
+static unsigned calls;        /* Number of calls of a completion */
+static int is_random_lacking; /* The kernel has no random numbers */
+
+/* Replaces the function of the C library in all libraries of the process. */
+ssize_t getrandom(void *buffer, size_t length, unsigned flags)
+{
+    if (is_random_lacking) {
+        errno = EAGAIN;
+        return -1;
+    }
+    return syscall(SYS_getrandom, buffer, length, flags);
+}
 
 static void on_end(uct_completion_t *comp)
 {
@@ -247,6 +261,27 @@ START_TEST(raw_key_is_released_after_its_domain)
 }
 END_TEST
 
+/* Without random numbers, all memory would have the same key, which any peer
+ * can guess. */
+START_TEST(memory_is_not_registered_without_random_numbers)
+{
+    uct_mem_h memh;
+    pair_t pair;
+
+    setenv("UCX_LOG_LEVEL", "fatal", 1);
+    pair_open(&pair, memory, LENGTH);
+    is_random_lacking = 1;
+    ck_assert_int_eq(uct_md_mem_reg(pair.domain.md, data, LENGTH,
+                                    UCT_MD_MEM_ACCESS_ALL, &memh),
+                     UCS_ERR_IO_ERROR);
+    is_random_lacking = 0;
+    ASSERT_OK(uct_md_mem_reg(pair.domain.md, data, LENGTH,
+                             UCT_MD_MEM_ACCESS_ALL, &memh));
+    ASSERT_OK(uct_md_mem_dereg(pair.domain.md, memh));
+    pair_close(&pair);
+}
+END_TEST
+
 START_TEST(local_mode_needs_a_registration)
 {
     uct_completion_t comp = {.count = 2, .status = UCS_OK};
@@ -420,6 +455,7 @@ int main(void)
     tcase_add_loop_test(tcase, memory_is_accessible_by_later_interfaces, 0,
                         sizeof(endpoint_modes) / sizeof(endpoint_modes[0]));
     tcase_add_test(tcase, raw_key_is_released_after_its_domain);
+    tcase_add_test(tcase, memory_is_not_registered_without_random_numbers);
     tcase_add_test(tcase, local_mode_needs_a_registration);
     tcase_add_test(tcase, cancelled_get_ends_when_its_buffer_is_free);
     tcase_add_test(tcase, lost_message_fails_both_sides);
