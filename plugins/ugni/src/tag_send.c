@@ -24,8 +24,10 @@ static ucs_status_t new_tagged(ugni_ep_t *ep, uint8_t kind, uct_tag_t tag,
     }
     status = ugni_msg_new(ep, kind, msg_p);
     if (status == UCS_OK) {
-        (*msg_p)->tag        = tag;
-        (*msg_p)->super.post = post_tagged;
+        (*msg_p)->tag         = tag;
+        (*msg_p)->super.post  = post_tagged;
+        (*msg_p)->head.number = 0; /* The buffer has an earlier message */
+        (*msg_p)->head.epoch  = 0;
         memcpy((*msg_p)->data, &wire, sizeof(wire));
     }
     return status;

@@ -12,12 +12,12 @@ typedef struct ugni_wire_head {
     uint32_t key;    /* Key of the receiving interface, which drops messages for
                       * other interfaces */
     uint16_t number; /* Number of the message in the sequence from `source` to
-                      * `key`; not used in tagged messages */
+                      * `key`; 0 in tagged messages */
     uint8_t id;      /* Message id; from UCT_AM_ID_MAX on one of the values
                       * below. In tagged messages UGNI_TAG_* (tag.h) */
     uint8_t epoch;   /* Number that the sender increments after a loss of
-                      * messages, when `number` restarts at 0; not used in
-                      * tagged messages */
+                      * messages, when `number` restarts at 0; 0 in tagged
+                      * messages */
 } ugni_wire_head_t;
 
 /* Ids of messages that are not from the user */

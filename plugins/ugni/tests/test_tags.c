@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tag matching of ugni_smsg by the provider, with both sides in one process. */
+#include "../src/wire.h"
 #include "node.h"
 
 #include <stdio.h>
@@ -31,6 +32,7 @@ typedef struct surprise {
     uint64_t imm, address;
     size_t length;
     char data[2048];
+    ugni_wire_head_t head; /* Of the last eager message */
 } surprise_t;
 
 static domain_t domain;
@@ -49,6 +51,9 @@ static ucs_status_t on_eager(void *arg, void *data, size_t length,
     ck_assert_uint_eq(flags, UCT_CB_PARAM_FLAG_FIRST);
     ck_assert_uint_le(length, sizeof(to->data));
     memcpy(to->data, data, length);
+    /* The head and the immediate data precede the content of the message. */
+    memcpy(&to->head, (char *)data - sizeof(imm) - sizeof(to->head),
+           sizeof(to->head));
     to->length = length;
     to->stag   = stag;
     to->imm    = imm;
@@ -202,6 +207,31 @@ START_TEST(unexpected_message_is_reported)
     ck_assert_uint_eq(surprise.imm, 6);
     ck_assert_uint_eq(surprise.length, strlen("nobody waits"));
     ck_assert_mem_eq(surprise.data, "nobody waits", surprise.length);
+    close_all();
+}
+END_TEST
+
+static size_t pack_ones(void *to, void *arg)
+{
+    memset(to, 0xff, 1000);
+    return 1000;
+}
+
+/* A tagged message uses the buffer of an earlier message, of which nothing may
+ * be sent again. */
+START_TEST(unused_members_of_the_head_are_zero)
+{
+    open_all();
+    for (unsigned i = 1; i <= 10; ++i) {
+        ck_assert_int_eq(uct_ep_am_bcopy(ep, NODE_AM_ID, pack_ones, NULL, 0),
+                         1000);
+        NODE_WAIT(&a, &b, b.received == i);
+    }
+    ASSERT_OK(node_flush(&a, ep, &b));
+    send_text(5, 6, "tagged");
+    NODE_WAIT(&a, &b, surprise.count == 1);
+    ck_assert_uint_eq(surprise.head.number, 0);
+    ck_assert_uint_eq(surprise.head.epoch, 0);
     close_all();
 }
 END_TEST
@@ -406,6 +436,7 @@ int main(void)
 
     tcase_add_test(tcase, message_goes_to_the_receive_with_its_tag);
     tcase_add_test(tcase, unexpected_message_is_reported);
+    tcase_add_test(tcase, unused_members_of_the_head_are_zero);
     tcase_add_test(tcase, long_message_leaves_the_buffer_unchanged);
     tcase_add_test(tcase, cancelled_receive_gets_no_message);
     tcase_add_test(tcase, limit_of_posted_receives_is_reported);
