@@ -156,6 +156,8 @@ void ugni_iface_close(uct_iface_h uct_iface)
         ++ep->busy;
         ugni_ep_fail(ep, UCS_ERR_CANCELED, 0);
         ugni_ep_abandon(ep);
+        ep->state |= UGNI_EP_ZOMBIE; /* No receive will destroy an internal
+                                      * endpoint any more */
         --ep->busy;
         ugni_ep_update(ep);
     }

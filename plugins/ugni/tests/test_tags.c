@@ -375,6 +375,29 @@ START_TEST(large_data_is_read_by_the_receiver)
 }
 END_TEST
 
+START_TEST(interface_is_closed_during_a_rendezvous)
+{
+    uct_completion_t comp;
+    uct_rkey_bundle_t rkey;
+    posted_t posted;
+    uct_mem_h memh;
+
+    setenv("UCX_UGNI_LINGER_TIMEOUT", "0", 1);
+    open_all();
+    memh = node_register(&domain, source, LARGE, &rkey);
+    post(&posted, 9, UINT64_MAX, target, LARGE);
+    (void)announce(memh, &comp);
+    NODE_WAIT(&a, &b, posted.consumed == 1);
+    ck_assert_uint_eq(posted.completed, 0);
+    node_close(&b);
+    ck_assert_uint_eq(posted.completed, 0);
+    node_open(&b, &domain);
+    uct_rkey_release(domain.component, &rkey);
+    ASSERT_OK(uct_md_mem_dereg(domain.md, memh));
+    close_all();
+}
+END_TEST
+
 START_TEST(unexpected_announcement_is_reported_and_cancelled)
 {
     uct_completion_t comp;
@@ -442,6 +465,7 @@ int main(void)
     tcase_add_test(tcase, limit_of_posted_receives_is_reported);
     tcase_add_test(tcase, no_message_is_lost_or_reordered);
     tcase_add_test(tcase, large_data_is_read_by_the_receiver);
+    tcase_add_test(tcase, interface_is_closed_during_a_rendezvous);
     tcase_add_test(tcase, unexpected_announcement_is_reported_and_cancelled);
     /* The provider sockets may drop the last message of an endpoint that is
      * closed at once. */
