@@ -4,15 +4,16 @@
  * wait object of the completion queue, and a timer that runs while messages are
  * outstanding.
  */
-#include "iface.h"
+#include "tag.h"
 
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 enum {
-    /* Nanoseconds until the user wakes up while sends are queued. The provider
-     * may accept messages again without an event in the completion queue */
+    /* Nanoseconds until the user wakes up while sends are queued, or while a
+     * rendezvous is received. The provider may accept messages again without an
+     * event in the completion queue */
     QUEUED_NS = 10000000,
     /* Nanoseconds until the user wakes up while messages are outstanding, so
      * that progress checks whether the peers are alive */
@@ -61,7 +62,8 @@ static ucs_status_t set_timer(ugni_iface_t *iface)
 {
     struct itimerspec spec = {{0}};
 
-    if (!ugni_link_is_alone(&iface->todo)) {
+    if (!ugni_link_is_alone(&iface->todo) ||
+        ((iface->tags != NULL) && !ugni_link_is_alone(&iface->tags->active))) {
         spec.it_value.tv_nsec = QUEUED_NS;
     } else if (!ugni_link_is_alone(&iface->outstanding)) {
         spec.it_value.tv_nsec = SENT_NS;

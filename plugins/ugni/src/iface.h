@@ -91,7 +91,10 @@ typedef struct ugni_send {
 typedef struct ugni_msg {
     ugni_send_t super;
     size_t length; /* Length of the message with its header */
-    uint64_t tag;  /* Of a tagged message */
+    union {
+        uint64_t tag; /* Of a tagged message */
+        void *arg;    /* Of UGNI_ID_FETCHED: the receive (ugni_tag_recv_t) */
+    };
     ugni_wire_head_t head;
     char data[];
 } ugni_msg_t;

@@ -52,9 +52,10 @@ typedef enum {
     UGNI_TAG_PEEKING,  /* Searches for an unexpected message */
     UGNI_TAG_CLAIMING, /* Receives the message that was found */
     /* Receives of the user that have matched a rendezvous */
-    UGNI_TAG_FETCH,    /* Waits for send resources to start the read */
-    UGNI_TAG_FETCHING, /* The read of the data is outstanding */
-    UGNI_TAG_CONFIRM,  /* Waits for send resources to send UGNI_ID_FETCHED */
+    UGNI_TAG_FETCH,      /* Waits for send resources to start the read */
+    UGNI_TAG_FETCHING,   /* The read of the data is outstanding */
+    UGNI_TAG_CONFIRM,    /* Waits for send resources to send UGNI_ID_FETCHED */
+    UGNI_TAG_CONFIRMING, /* UGNI_ID_FETCHED is outstanding */
 } ugni_tag_state_t;
 
 /* A tagged receive. The buffer for the message follows the structure. */
@@ -75,6 +76,10 @@ typedef struct ugni_tag_recv {
     /* ugni_tag_op_t.id of the sender; address and key of the data for
      * libfabric; bytes of the data */
     uint64_t op, address, key, length;
+    /* From UGNI_TAG_CONFIRM on: ugni_wire_fetched_t.is_failed, and how often
+     * UGNI_ID_FETCHED was sent */
+    uint8_t is_failed, attempts;
+    double retry_at; /* Time of the next attempt, after the first one */
 } ugni_tag_recv_t;
 
 /* A rendezvous that this interface has announced as the sender. It ends with
@@ -148,7 +153,8 @@ void ugni_tag_confirmed(ugni_iface_t *iface, const void *data, size_t length);
 void ugni_tag_end_ops(ugni_ep_t *ep, const ucs_status_t *status);
 
 /* tag_rndv.c: prepares the read of the data that the received UGNI_TAG_RNDV
- * announces. UCS_ERR_IO_ERROR: the message is malformed. */
+ * announces. UCS_OK: the receive is in tags->active, until the sender is
+ * notified. UCS_ERR_IO_ERROR: the message is malformed. */
 ucs_status_t ugni_tag_fetch(ugni_iface_t *iface, ugni_tag_recv_t *recv);
 /* Passes an unexpected announcement to the user. */
 void ugni_tag_unexpected_rndv(ugni_iface_t *iface, ugni_tag_recv_t *recv);

@@ -9,6 +9,13 @@
 
 #include <rdma/fi_rma.h>
 
+/* Maximum number of times that UGNI_ID_FETCHED is sent for a receive: for about
+ * a second */
+enum { MAX_ATTEMPTS = 8 };
+
+/* Seconds from a failed attempt to the next one, doubled with each attempt */
+static const double RETRY_DELAY = 0.005;
+
 /* The read of the data */
 typedef struct fetch {
     ugni_send_t super;
@@ -58,9 +65,21 @@ void ugni_tag_unexpected_rndv(ugni_iface_t *iface, ugni_tag_recv_t *recv)
     }
 }
 
-/* Connects to the sender and unpacks its key. */
-static ucs_status_t prepare(ugni_iface_t *iface, ugni_tag_recv_t *recv,
-                            const announcement_t *from)
+/* Connects to the sender. */
+static ucs_status_t connect_to(ugni_iface_t *iface, ugni_tag_recv_t *recv,
+                               const void *name, size_t length)
+{
+    ucs_status_t status = ugni_ep_connect(iface, name, length, &recv->ep);
+
+    if (status == UCS_OK) {
+        recv->ep->state |= UGNI_EP_INTERNAL;
+    }
+    return status;
+}
+
+/* Unpacks the sender's key. */
+static ucs_status_t take_key(ugni_iface_t *iface, ugni_tag_recv_t *recv,
+                             const announcement_t *from)
 {
     ugni_md_t *md = iface->port->md;
     ucs_status_t status;
@@ -73,20 +92,23 @@ static ucs_status_t prepare(ugni_iface_t *iface, ugni_tag_recv_t *recv,
     if (status != UCS_OK) {
         return status;
     }
-    recv->rkey = (ugni_rkey_t *)rkey;
-    status     = ugni_ep_connect(iface, from->name, from->wire.name_length,
-                                 &recv->ep);
-    if (status != UCS_OK) {
-        return status;
-    }
-    recv->ep->state |= UGNI_EP_INTERNAL;
-    status = ugni_rkey_get(md, iface->port->device, recv->rkey,
-                           recv->ep->addr.device, &recv->key);
-    if (status != UCS_OK) {
-        ugni_ep_destroy(&recv->ep->super);
-        recv->ep = NULL;
-    }
-    return status;
+    recv->rkey    = (ugni_rkey_t *)rkey;
+    recv->address = from->wire.address - recv->rkey->base;
+    return ugni_rkey_get(md, iface->port->device, recv->rkey,
+                         recv->ep->addr.device, &recv->key);
+}
+
+/* Completes the user's receive. A receive that is too short is no failure of the
+ * sender, as with eager messages. */
+static void complete(ugni_tag_recv_t *recv, ucs_status_t status)
+{
+    uct_tag_context_t *ctx = recv->ctx;
+
+    recv->ctx       = NULL;
+    recv->state     = UGNI_TAG_CONFIRM;
+    recv->is_failed = (status != UCS_OK) &&
+                      (status != UCS_ERR_MESSAGE_TRUNCATED);
+    ctx->completed_cb(ctx, recv->stag, 0, recv->length, NULL, status);
 }
 
 ucs_status_t ugni_tag_fetch(ugni_iface_t *iface, ugni_tag_recv_t *recv)
@@ -97,25 +119,19 @@ ucs_status_t ugni_tag_fetch(ugni_iface_t *iface, ugni_tag_recv_t *recv)
     if (!parse(recv, &from)) {
         return UCS_ERR_IO_ERROR;
     }
-    status = prepare(iface, recv, &from);
+    status = connect_to(iface, recv, from.name, from.wire.name_length);
     if (status != UCS_OK) {
         return status;
     }
-    recv->op      = ugni_tag_imm(recv);
-    recv->address = from.wire.address - recv->rkey->base;
-    recv->length  = from.wire.length;
-    recv->state   = UGNI_TAG_FETCH;
+    recv->op     = ugni_tag_imm(recv);
+    recv->length = from.wire.length;
+    recv->state  = UGNI_TAG_FETCH;
     ugni_link_add(&iface->tags->active, &recv->active);
+    status = take_key(iface, recv, &from);
+    if (status != UCS_OK) {
+        complete(recv, status);
+    }
     return UCS_OK;
-}
-
-static void complete(ugni_tag_recv_t *recv, ucs_status_t status)
-{
-    uct_tag_context_t *ctx = recv->ctx;
-
-    recv->ctx   = NULL;
-    recv->state = UGNI_TAG_CONFIRM;
-    ctx->completed_cb(ctx, recv->stag, 0, recv->length, NULL, status);
 }
 
 static ssize_t post_fetch(ugni_ep_t *ep, ugni_send_t *send)
@@ -168,23 +184,79 @@ static void fetch(ugni_iface_t *iface, ugni_tag_recv_t *recv)
     ugni_send_start(send);
 }
 
-/* Sends UGNI_ID_FETCHED and frees the receive. If there are no send resources,
- * progress tries again. */
-static void confirm(ugni_iface_t *iface, ugni_tag_recv_t *recv)
+/* Replaces an endpoint that has failed, for example because the read was
+ * rejected, so that it can send no message. */
+static ucs_status_t reconnect(ugni_iface_t *iface, ugni_tag_recv_t *recv)
 {
-    const uint64_t id = htole64(recv->op);
-    ugni_msg_t *msg;
-    ucs_status_t status = ugni_msg_new(recv->ep, UGNI_ID_FETCHED, &msg);
+    char address[sizeof(ugni_wire_addr_t) + UGNI_MAX_NAME];
+    ugni_ep_t *ep = recv->ep;
+    ucs_status_t status;
 
-    if (status == UCS_ERR_NO_RESOURCE) {
-        return;
-    }
+    ugni_addr_pack(&ep->addr, address);
+    memcpy(address + sizeof(ep->addr), ep->peer->name, UGNI_MAX_NAME);
+    status = connect_to(iface, recv, address, sizeof(address));
     if (status == UCS_OK) {
-        memcpy(msg->data, &id, sizeof(id));
-        ugni_msg_start(msg, sizeof(id));
+        ugni_ep_destroy(&ep->super);
     }
+    return status;
+}
+
+/* Called when UGNI_ID_FETCHED was sent. Without success, progress tries again
+ * later: when the target rejects a read, ofi_rxm breaks the connection, and
+ * messages fail until it has closed that connection. */
+static void confirmed(ugni_send_t *send, ucs_status_t status)
+{
+    ugni_tag_recv_t *recv = ((ugni_msg_t *)send)->arg;
+    double delay          = RETRY_DELAY * (1 << recv->attempts);
+
+    recv->state = UGNI_TAG_CONFIRM;
+    if (status == UCS_OK) {
+        recv->attempts = MAX_ATTEMPTS;
+    } else {
+        recv->retry_at = ugni_iface_of(recv->ep)->host->time() + delay;
+    }
+}
+
+static void finish(ugni_iface_t *iface, ugni_tag_recv_t *recv)
+{
     ugni_ep_destroy(&recv->ep->super);
     ugni_tag_recv_free(iface, recv);
+}
+
+/* Sends UGNI_ID_FETCHED. If there are no send resources, progress tries again.
+ * Frees the receive if the message was sent, or cannot be sent. */
+static void confirm(ugni_iface_t *iface, ugni_tag_recv_t *recv)
+{
+    const ugni_wire_fetched_t wire = {
+        .op        = htole64(recv->op),
+        .is_failed = recv->is_failed,
+    };
+    ucs_status_t status = UCS_OK;
+    ugni_msg_t *msg;
+
+    if (recv->attempts == MAX_ATTEMPTS) {
+        finish(iface, recv);
+        return;
+    }
+    if ((recv->attempts > 0) && (iface->host->time() < recv->retry_at)) {
+        return;
+    }
+    if (recv->ep->state & UGNI_EP_FAILED) {
+        status = reconnect(iface, recv);
+    }
+    if (status == UCS_OK) {
+        status = ugni_msg_new(recv->ep, UGNI_ID_FETCHED, &msg);
+    }
+    if (status == UCS_OK) {
+        ++recv->attempts;
+        recv->state = UGNI_TAG_CONFIRMING;
+        memcpy(msg->data, &wire, sizeof(wire));
+        msg->arg        = recv;
+        msg->super.done = confirmed;
+        ugni_msg_start(msg, sizeof(wire));
+    } else if (status != UCS_ERR_NO_RESOURCE) {
+        finish(iface, recv);
+    }
 }
 
 void ugni_tag_continue(ugni_iface_t *iface, ugni_tag_recv_t *recv)

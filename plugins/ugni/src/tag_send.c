@@ -179,19 +179,19 @@ void ugni_tag_confirmed(ugni_iface_t *iface, const void *data, size_t length)
 {
     ugni_tag_op_t **link, *op;
     uct_completion_t *comp;
-    uint64_t id;
+    ugni_wire_fetched_t wire;
 
-    if ((iface->tags == NULL) || (length != sizeof(id))) {
+    if ((iface->tags == NULL) || (length != sizeof(wire))) {
         return;
     }
-    memcpy(&id, data, sizeof(id));
+    memcpy(&wire, data, sizeof(wire));
     for (link = &iface->tags->ops; *link != NULL; link = &(*link)->next) {
         op = *link;
-        if (op->id == le64toh(id)) {
+        if (op->id == le64toh(wire.op)) {
             *link = op->next;
             comp  = op->comp;
             free(op);
-            ucx_complete(comp, UCS_OK);
+            ucx_complete(comp, wire.is_failed ? UCS_ERR_IO_ERROR : UCS_OK);
             return;
         }
     }

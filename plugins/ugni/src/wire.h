@@ -22,9 +22,9 @@ typedef struct ugni_wire_head {
 
 /* Ids of messages that are not from the user */
 enum {
-    /* The sender has read the data of a tagged rendezvous, or cannot read it;
-     * contains ugni_tag_op_t.id of the receiver of this message */
-    UGNI_ID_FETCHED = 0xfc,
+    UGNI_ID_FETCHED = 0xfc, /* The sender of this message does not need the data
+                             * of a tagged rendezvous any more; contains a
+                             * ugni_wire_fetched_t */
     UGNI_ID_CLOSED  = 0xfd, /* The last message of an interface that closes */
     UGNI_ID_LOST    = 0xfe, /* A message that the receiver of this notice has
                              * sent never arrived */
@@ -33,6 +33,15 @@ enum {
                            * because its completion shows that they have
                            * arrived. Contains the sender's address */
 };
+
+/* The content of UGNI_ID_FETCHED; little-endian */
+typedef struct ugni_wire_fetched {
+    uint64_t op; /* ugni_tag_op_t.id of the sender of the data */
+    /* 0: the data was read, or the receive is too short. Otherwise the data
+     * cannot be read */
+    uint8_t is_failed;
+    uint8_t unused[7];
+} ugni_wire_fetched_t;
 
 /* The address of an interface; the address of its libfabric endpoint
  * follows. */
@@ -55,6 +64,7 @@ typedef struct ugni_wire_device {
 } ugni_wire_device_t;
 
 _Static_assert(sizeof(ugni_wire_head_t) == 16, "wire format");
+_Static_assert(sizeof(ugni_wire_fetched_t) == 16, "wire format");
 _Static_assert(sizeof(ugni_wire_addr_t) == 32, "wire format");
 _Static_assert(sizeof(ugni_wire_device_t) == 16, "wire format");
 

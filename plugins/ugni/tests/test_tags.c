@@ -369,8 +369,33 @@ START_TEST(large_data_is_read_by_the_receiver)
     (void)announce(memh, &comp);
     NODE_WAIT(&a, &b, posted.completed && (ended == 2));
     ck_assert_int_eq(posted.status, UCS_ERR_MESSAGE_TRUNCATED);
+    ck_assert_int_eq(comp.status, UCS_OK);
     uct_rkey_release(domain.component, &rkey);
     ASSERT_OK(uct_md_mem_dereg(domain.md, memh));
+    close_all();
+}
+END_TEST
+
+/* The sender deregisters the data before the receiver reads them. */
+START_TEST(failed_read_fails_the_rendezvous_of_both_sides)
+{
+    uct_completion_t comp;
+    uct_rkey_bundle_t rkey;
+    posted_t posted;
+    uct_mem_h memh;
+
+    setenv("UCX_UGNI_RCACHE", "n", 1);
+    open_all();
+    memh = node_register(&domain, source, LARGE, &rkey);
+    post(&posted, 9, UINT64_MAX, target, LARGE);
+    (void)announce(memh, &comp);
+    uct_rkey_release(domain.component, &rkey);
+    ASSERT_OK(uct_md_mem_dereg(domain.md, memh));
+    NODE_WAIT(&a, &b, posted.completed && ended);
+    ck_assert_int_ne(posted.status, UCS_OK);
+    ck_assert_int_eq(comp.status, UCS_ERR_IO_ERROR);
+    ck_assert_uint_eq(posted.completed, 1);
+    ck_assert_uint_eq(ended, 1);
     close_all();
 }
 END_TEST
@@ -465,6 +490,7 @@ int main(void)
     tcase_add_test(tcase, limit_of_posted_receives_is_reported);
     tcase_add_test(tcase, no_message_is_lost_or_reordered);
     tcase_add_test(tcase, large_data_is_read_by_the_receiver);
+    tcase_add_test(tcase, failed_read_fails_the_rendezvous_of_both_sides);
     tcase_add_test(tcase, interface_is_closed_during_a_rendezvous);
     tcase_add_test(tcase, unexpected_announcement_is_reported_and_cancelled);
     /* The provider sockets may drop the last message of an endpoint that is

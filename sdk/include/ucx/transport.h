@@ -513,8 +513,9 @@ struct ucx_ep_ops {
                                     const uct_iov_t *iov, size_t iovcnt,
                                     unsigned flags, uct_completion_t *comp);
     /** Starts a rendezvous: returns an operation for tag_rndv_cancel, or an
-     *  error as a pointer. `comp` is called when the peer has fetched the
-     *  data. */
+     *  error as a pointer. `comp` is called when the peer has fetched the data
+     *  or its receive is too short; with an error if the peer cannot fetch
+     *  them. */
     ucs_status_ptr_t (*tag_rndv_zcopy)(uct_ep_h ep, uct_tag_t tag,
                                        const void *header,
                                        unsigned header_length,

@@ -466,7 +466,9 @@ ucs_status_t uct_ep_tag_eager_zcopy(uct_ep_h ep, uct_tag_t tag, uint64_t imm,
  *                            cap.tag.rndv.max_zcopy.
  * @param [in] iovcnt         Entries, at most cap.tag.rndv.max_iov.
  * @param [in] flags          Bits of uct_msg_flags.
- * @param [in] comp           Completion, used when the peer has the data.
+ * @param [in] comp           Completion, used when the peer has the data or when
+ *                            its receive is too short; with an error if the
+ *                            peer cannot get the data.
  *
  * @return A handle for uct_ep_tag_rndv_cancel(), valid until comp is used; or
  *         an error (UCS_PTR_IS_ERR).
