@@ -23,9 +23,6 @@ enum face_call {
 
 enum { MAX_DEVICES = EMU_MAX_DEVICES, MAX_CONTEXTS = 64 };
 
-/* Not defined, and not used. */
-CUresult face_enter(enum face_call call, int needs_init);
-
 /* What a call requires. ANY: the driver is initialized. CONTEXT: in addition,
  * the thread has a current context that has not failed. */
 enum { ANY, CONTEXT };
