@@ -282,6 +282,28 @@ START_TEST(two_interfaces_have_the_memory_open)
 END_TEST
 
 #ifdef DEVICE_RESET
+/* Only the queue fails here; the context and the mappings in it stay. */
+START_TEST(memory_is_closed_after_a_failure_of_a_queue)
+{
+    answer_t memory = allocate(PLAIN, 0, 3);
+    unsigned long open_before, close_before;
+    char byte = 0;
+    done_t done;
+
+    ck_assert_int_eq(last_byte(&memory), 3);
+    open_before  = opened();
+    close_before = closed();
+    emulated_set_delay(100000);
+    ck_assert_int_eq(start(&done, 0, &memory, 0, &byte, 1), UCS_INPROGRESS);
+    emulated_fail(DEVICE_CHECK, 1, DEVICE_LOST);
+    ck_assert_int_eq(finish(&done), DEVICE_LOST_STATUS);
+    emulated_set_delay(0);
+    ck_assert_uint_eq(closed() - close_before, 1);
+    ck_assert_int_eq(last_byte(&memory), 3);
+    ck_assert_uint_eq(opened() - open_before, 1);
+}
+END_TEST
+
 START_TEST(memory_is_opened_again_after_a_reset_of_the_device)
 {
     answer_t memory = allocate(PLAIN, 0, 3);
@@ -345,6 +367,7 @@ int main(void)
         a_lost_device_ends_the_copies_of_its_mappings,
         two_interfaces_have_the_memory_open,
 #ifdef DEVICE_RESET
+        memory_is_closed_after_a_failure_of_a_queue,
         memory_is_opened_again_after_a_reset_of_the_device,
         two_interfaces_open_the_memory_again_after_a_reset,
 #endif

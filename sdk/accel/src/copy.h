@@ -142,8 +142,8 @@ typedef struct accel_copy_iface {
      *  callback */
     int progress_id;
     /** Set by the IPC transport, otherwise NULL. Called after a lane of the
-     * device has failed, for example because its context was reset */
-    void (*lost)(struct accel_copy_iface *iface, int device);
+     * device has failed; `is_reset`: because its context was reset */
+    void (*lost)(struct accel_copy_iface *iface, int device, int is_reset);
     accel_op_t *oldest, *newest; /**< List of the operations in flight */
     accel_op_t *free_ops;        /**< List of the other operations */
     unsigned num_waiting; /**< Number of operations in flight without is_issued,

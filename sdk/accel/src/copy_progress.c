@@ -42,7 +42,7 @@ static void lane_failed(accel_copy_iface_t *iface, accel_lane_t *lane,
     }
     accel_lane_fail(iface, lane, result);
     if (iface->lost != NULL) {
-        iface->lost(iface, lane->device);
+        iface->lost(iface, lane->device, result == ACCEL_RESET);
     }
 }
 

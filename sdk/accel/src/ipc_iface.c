@@ -51,11 +51,12 @@ const ucx_config_table_t accel_ipc_config = {
 
 /* ------------------------------------------------------------- interface -- */
 
-/* The callback accel_copy_iface_t.lost: removes the mappings that have ended
- * with the device's context. */
-static void context_lost(accel_copy_iface_t *iface, int device)
+/* The callback accel_copy_iface_t.lost: removes the mappings that may have
+ * ended with the device's context. */
+static void lane_lost(accel_copy_iface_t *iface, int device, int is_reset)
 {
-    accel_mappings_lost(&((accel_ipc_iface_t *)iface)->mappings, device);
+    accel_mappings_lost(&((accel_ipc_iface_t *)iface)->mappings, device,
+                        is_reset);
 }
 
 static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
@@ -88,7 +89,7 @@ static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
     }
     ucx_iface_init(&iface->copy.super, args);
     accel_copy_iface_init(&iface->copy, md);
-    iface->copy.lost        = context_lost;
+    iface->copy.lost        = lane_lost;
     iface->mappings.md      = iface->copy.md;
     iface->mappings.max     = config->max_mappings;
     iface->fd_worker.worker = iface->copy.super.worker;

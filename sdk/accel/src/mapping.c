@@ -212,14 +212,14 @@ ucs_status_t accel_mapping_get(accel_mappings_t *mappings,
     return UCS_OK;
 }
 
-void accel_mappings_lost(accel_mappings_t *mappings, int device)
+void accel_mappings_lost(accel_mappings_t *mappings, int device, int is_reset)
 {
     accel_mapping_t **link = &mappings->first;
 
     while (*link != NULL) {
         if (((*link)->opened.device == device) &&
             has_kind(*link, accel_driver.lost_kinds)) {
-            (*link)->is_lost = 1;
+            (*link)->is_lost = is_reset;
             drop(mappings, link);
         } else {
             link = &(*link)->next;

@@ -40,8 +40,8 @@ struct accel_mapping {
     accel_opened_t opened; /**< The mapped memory */
     unsigned users;        /**< Number of operations that use the mapping */
     int is_listed;         /**< The mapping is in the list */
-    int is_lost; /**< The memory was closed when the device's context was reset
-                  *   or has failed */
+    int is_lost; /**< The memory was closed when the device's context was
+                  *   reset */
 };
 
 /** Finds the mapping of a key, or opens one, and moves it to the start of the
@@ -60,9 +60,11 @@ static inline accel_mapping_t *accel_mapping_hold(accel_mapping_t *mapping)
 /** Called when an operation that uses the mapping has ended. */
 void accel_mapping_put(accel_mapping_t *mapping);
 
-/** Removes the mappings of accel_driver.lost_kinds on a device whose context
- * was reset or has failed. */
-void accel_mappings_lost(accel_mappings_t *mappings, int device);
+/** Removes the mappings of accel_driver.lost_kinds on a device whose copies have
+ * failed. With `is_reset`, a reset of the device's context has closed their
+ * memory. Otherwise closes the memory: the context may have failed, so that a
+ * later reset would not be noticed, or work still. */
+void accel_mappings_lost(accel_mappings_t *mappings, int device, int is_reset);
 
 /** Closes the mappings of memory of the process `owner`, or all mappings if
  * `owner` is NULL. */
