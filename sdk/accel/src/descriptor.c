@@ -31,7 +31,7 @@ enum {
 typedef struct {
     accel_process_t owner; /* The process that the key states */
     unsigned number; /* Number in the socket's name (accel_key_t.socket) */
-    int is_good;     /* The owner has answered on the socket */
+    int is_good; /* A descriptor has arrived; 0: the owner does not answer */
 } known_socket_t;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -106,11 +106,11 @@ static int send_request(int sock, const accel_key_t *key, int process)
     return 1;
 }
 
-/* Returns the descriptor in the answer, or -1. Sets *is_good_p to 1 if the
+/* Returns the descriptor in the answer, or -1. Sets *has_answered_p to 1 if the
  * owner has sent the answer, to 0 if another process has. In the latter case,
  * closes the descriptor. */
 static int receive_answer(int sock, const accel_process_t *owner,
-                          int *is_good_p)
+                          int *has_answered_p)
 {
     union {
         struct cmsghdr align;
@@ -143,8 +143,8 @@ static int receive_answer(int sock, const accel_process_t *owner,
             memcpy(&fd, CMSG_DATA(header), sizeof(fd));
         }
     }
-    *is_good_p = (peer.pid == owner->pid) && (peer.uid == getuid());
-    if ((fd >= 0) && !*is_good_p) {
+    *has_answered_p = (peer.pid == owner->pid) && (peer.uid == getuid());
+    if ((fd >= 0) && !*has_answered_p) {
         close(fd);
         fd = -1;
     }
@@ -153,7 +153,7 @@ static int receive_answer(int sock, const accel_process_t *owner,
 
 /* Requests the key's descriptor on the socket of the key's owner. Returns the
  * duplicate, or -1. */
-static int request(const accel_key_t *key, int *is_good_p)
+static int request(const accel_key_t *key, int *has_answered_p)
 {
     const struct sockaddr_un unnamed = {.sun_family = AF_UNIX};
     const int one                    = 1;
@@ -172,7 +172,7 @@ static int request(const accel_key_t *key, int *is_good_p)
         (setsockopt(sock, SOL_SOCKET, SO_PASSCRED, &one, sizeof(one)) == 0) &&
         (connect(sock, (struct sockaddr *)&address, length) == 0) &&
         send_request(sock, key, process) && wait_for(sock, POLLIN, process)) {
-        fd = receive_answer(sock, &key->owner, is_good_p);
+        fd = receive_answer(sock, &key->owner, has_answered_p);
     }
     if (process >= 0) {
         close(process);
@@ -186,9 +186,9 @@ static int request(const accel_key_t *key, int *is_good_p)
 int accel_descriptor_get(const accel_key_t *key)
 {
     int fd = duplicate(key->owner.pid, key->fd);
-    int is_good;
+    int has_answered;
 
-    return ((fd >= 0) || (key->socket == 0)) ? fd : request(key, &is_good);
+    return ((fd >= 0) || (key->socket == 0)) ? fd : request(key, &has_answered);
 }
 
 /* Returns the entry of the key's socket in `known`, or NULL. Called with the
@@ -206,14 +206,16 @@ static const known_socket_t *find_known(const accel_key_t *key)
     return NULL;
 }
 
-/* Returns whether the key's owner answers on its socket. The first call for a
- * socket requests the key's descriptor and returns whether it arrived. Later
- * calls send no request, because they would delay each large message, which
- * contains a key. */
+/* Returns whether descriptors arrive from the socket of the key's owner:
+ * requests the key's descriptor, unless an earlier call for this socket has
+ * found this out. A request for each key would delay each large message, which
+ * contains a key. If the owner answers without a descriptor, the next call
+ * requests one again: the key may be wrong, or the owner may have run out of
+ * descriptors. */
 static int socket_is_good(const accel_key_t *key)
 {
     const known_socket_t *found;
-    int is_good = 0;
+    int is_good = 0, has_answered = 0;
     int fd;
 
     pthread_mutex_lock(&lock);
@@ -226,15 +228,19 @@ static int socket_is_good(const accel_key_t *key)
         return is_good;
     }
 
-    fd = request(key, &is_good);
-    if (fd >= 0) {
+    fd      = request(key, &has_answered);
+    is_good = (fd >= 0);
+    if (is_good) {
         close(fd);
     }
-    pthread_mutex_lock(&lock);
-    known[num_known++ % MAX_SOCKETS] = (known_socket_t){key->owner, key->socket,
-                                                        is_good};
-    pthread_mutex_unlock(&lock);
-    return fd >= 0;
+    if (is_good || !has_answered) {
+        pthread_mutex_lock(&lock);
+        known[num_known++ % MAX_SOCKETS] = (known_socket_t){key->owner,
+                                                            key->socket,
+                                                            is_good};
+        pthread_mutex_unlock(&lock);
+    }
+    return is_good;
 }
 
 int accel_descriptor_is_available(const accel_key_t *key)

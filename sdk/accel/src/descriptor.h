@@ -13,9 +13,10 @@
  * for an answer from the key's owner, whose service thread answers at once. */
 int accel_descriptor_get(const accel_key_t *key);
 
-/** Returns whether this process can get descriptors from the key's owner. The
- * first call for an owner may wait, as accel_descriptor_get(). Any thread may
- * call this function. */
+/** Returns whether this process can get descriptors from the key's owner: the
+ * kernel permits it, or a descriptor has arrived from the owner's socket. May
+ * wait, as accel_descriptor_get(), until one has arrived. Any thread may call
+ * this function. */
 int accel_descriptor_is_available(const accel_key_t *key);
 
 #endif
