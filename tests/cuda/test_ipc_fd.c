@@ -173,6 +173,30 @@ START_TEST(memory_of_a_pool_is_closed_before_its_owner_frees_it)
 }
 END_TEST
 
+/* The program's work in the default stream does not end before the test ends. */
+START_TEST(memory_of_a_pool_is_closed_while_the_program_computes)
+{
+    answer_t memory = allocate(SHARED, 0, 1);
+    CUcontext context;
+    CUdeviceptr word;
+
+    ck_cuda(cuDevicePrimaryCtxRetain(&context, 0));
+    ck_cuda(cuCtxPushCurrent_v2(context));
+    word = (uintptr_t)device_allocate(sizeof(uint32_t));
+    *(uint32_t *)emulated_view((void *)(uintptr_t)word, sizeof(uint32_t)) = 0;
+    ck_cuda(cuStreamWaitValue32_v2(NULL, word, 1, CU_STREAM_WAIT_VALUE_EQ));
+    ck_assert_int_eq(last_byte(&memory), 1);
+    ck_assert_uint_eq(emulated_calls("cuMemPoolDestroy"), 1);
+    ck_assert_int_eq(cuStreamQuery(NULL), CUDA_ERROR_NOT_READY);
+    *(uint32_t *)emulated_view((void *)(uintptr_t)word, sizeof(uint32_t)) = 1;
+    ck_cuda(cuStreamSynchronize(NULL));
+    device_free((void *)(uintptr_t)word);
+    ck_cuda(cuCtxPopCurrent_v2(&context));
+    ck_cuda(cuDevicePrimaryCtxRelease_v2(0));
+    tell(RELEASE, memory.address);
+}
+END_TEST
+
 START_TEST(a_descriptor_of_a_pool_comes_by_a_socket)
 {
     answer_t memory;
@@ -196,6 +220,7 @@ int main(void)
         a_process_of_another_user_gets_no_answer,
 #ifdef DEVICE_POOLS
         memory_of_a_pool_is_closed_before_its_owner_frees_it,
+        memory_of_a_pool_is_closed_while_the_program_computes,
         a_descriptor_of_a_pool_comes_by_a_socket,
 #endif
     };

@@ -173,6 +173,24 @@ int cuda_open_memory(const accel_key_t *key, int fd, accel_opened_t *opened)
                                           open_virtual(key, fd, opened);
 }
 
+/* Frees memory of another process's pool in a stream that waits for no other,
+ * and waits for that: the driver's streams would wait for the program's work in
+ * the default stream. */
+static void close_pooled(const accel_opened_t *opened)
+{
+    CUstream stream;
+
+    if (cuda.cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) != CUDA_SUCCESS) {
+        stream = CU_STREAM_PER_THREAD;
+    }
+    (void)cuda.cuMemFreeAsync(opened->address, stream);
+    (void)cuda.cuStreamSynchronize(stream);
+    if (stream != CU_STREAM_PER_THREAD) {
+        (void)cuda.cuStreamDestroy_v2(stream);
+    }
+    (void)cuda.cuMemPoolDestroy(opened->details);
+}
+
 void cuda_close_memory(const accel_key_t *key, const accel_opened_t *opened)
 {
     switch (key->kind) {
@@ -180,9 +198,7 @@ void cuda_close_memory(const accel_key_t *key, const accel_opened_t *opened)
         (void)cuda.cuIpcCloseMemHandle(opened->address);
         break;
     case CUDA_KEY_POOL:
-        (void)cuda.cuMemFreeAsync(opened->address, CU_STREAM_PER_THREAD);
-        (void)cuda.cuStreamSynchronize(CU_STREAM_PER_THREAD);
-        (void)cuda.cuMemPoolDestroy(opened->details);
+        close_pooled(opened);
         break;
     default:
         (void)cuda.cuMemUnmap(opened->address, key->length);
