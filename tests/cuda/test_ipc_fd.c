@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -106,18 +107,19 @@ static int is_accepted(const answer_t *memory)
     return status == UCS_OK;
 }
 
+/* Offset of the random number in the packed key, and its bytes; the plugin's
+ * file key.h describes the layout. The owner sends no descriptor for a key with
+ * a wrong number. */
+enum { SECRET_AT = 40, SECRET_SIZE = 8 };
+
 START_TEST(a_changed_key_gets_no_descriptor)
 {
-    /* offset of the random number in the packed key; the plugin's file key.h
-     * describes the layout. The owner sends no descriptor for a key with a
-     * wrong number */
-    const size_t random_at = 48;
     answer_t memory, changed;
 
     forbid_duplicates();
     memory  = allocate(BY_FD, 0, 1);
     changed = memory;
-    changed.key[random_at] ^= 1;
+    changed.key[SECRET_AT] ^= 1;
     ck_assert(!is_accepted(&changed));
     ck_assert(!is_accepted(&changed));
     ck_assert(is_accepted(&memory));
@@ -157,6 +159,38 @@ START_TEST(a_process_of_another_user_gets_no_answer)
 END_TEST
 
 #ifdef DEVICE_POOLS
+/* Returns whether the owner's answer to a request with this key has a
+ * descriptor. */
+static int has_descriptor(const answer_t *memory)
+{
+    int sock  = connect_to(memory->key);
+    char byte = 0;
+
+    send_key(sock, memory->key, 0);
+    ck_assert_int_eq(recv(sock, &byte, 1, 0), 1);
+    close(sock);
+    return byte;
+}
+
+START_TEST(a_changed_key_of_a_pool_gets_no_descriptor)
+{
+    answer_t memory = allocate(SHARED, 0, 1);
+    answer_t changed;
+
+    for (int i = 0; i < SECRET_SIZE; ++i) {
+        changed = memory;
+        changed.key[SECRET_AT + i] ^= 1;
+        ck_assert(!has_descriptor(&changed));
+    }
+    ck_assert(has_descriptor(&memory));
+    /* The high bytes of a number that counts allocations would be zero. */
+    memset(changed.key, 0, sizeof(changed.key));
+    ck_assert_mem_ne(memory.key + SECRET_AT + SECRET_SIZE / 2, changed.key,
+                     SECRET_SIZE / 2);
+    tell(RELEASE, memory.address);
+}
+END_TEST
+
 START_TEST(memory_of_a_pool_is_closed_before_its_owner_frees_it)
 {
     answer_t memory = allocate(SHARED, 0, 1);
@@ -219,6 +253,7 @@ int main(void)
         a_changed_key_gets_no_descriptor,
         a_process_of_another_user_gets_no_answer,
 #ifdef DEVICE_POOLS
+        a_changed_key_of_a_pool_gets_no_descriptor,
         memory_of_a_pool_is_closed_before_its_owner_frees_it,
         memory_of_a_pool_is_closed_while_the_program_computes,
         a_descriptor_of_a_pool_comes_by_a_socket,

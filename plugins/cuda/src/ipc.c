@@ -26,11 +26,8 @@ static int export_virtual(const accel_allocation_t *allocation,
                           accel_key_t *key)
 {
     CUmemGenericAllocationHandle handle;
-    int result = accel_secret(key->handle);
+    CUresult result;
 
-    if (result != UCS_OK) {
-        return result;
-    }
     result = cuda.cuMemRetainAllocationHandle(&handle, (void *)(uintptr_t)
                                                            allocation->start);
     if (result != CUDA_SUCCESS) {

@@ -3,27 +3,15 @@
  * Memory between processes. A handle of Level Zero begins with a file
  * descriptor of the exporting process. The importing process writes the number
  * of its duplicate of this descriptor to the handle, as is usual with Level
- * Zero. The last bytes of the handle, which drivers do not use, contain random
- * bytes (accel_secret()), so that nobody can guess a key.
+ * Zero.
  */
 #include "driver.h"
 
 #include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
-
-enum { SECRET_AT = ACCEL_HANDLE_SIZE - ACCEL_SECRET_SIZE };
 
 _Static_assert(sizeof(ze_ipc_mem_handle_t) == ACCEL_HANDLE_SIZE,
                "the handle fits a key");
-
-/* Returns whether the driver has left the last bytes of the handle unused. */
-static int has_space(const ze_ipc_mem_handle_t *handle)
-{
-    static const char empty[ACCEL_SECRET_SIZE];
-
-    return memcmp(handle->data + SECRET_AT, empty, sizeof(empty)) == 0;
-}
 
 int ze_export_memory(const accel_allocation_t *allocation, accel_key_t *key)
 {
@@ -46,11 +34,7 @@ int ze_export_memory(const accel_allocation_t *allocation, accel_key_t *key)
      * duplicate, which the library closes when it drops the export. */
     memcpy(&fd, handle.data, sizeof(fd));
     fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    if ((fd < 0) || !has_space(&handle) ||
-        (accel_secret(handle.data + SECRET_AT) != UCS_OK)) {
-        if (fd >= 0) {
-            close(fd);
-        }
+    if (fd < 0) {
         return UCS_ERR_UNSUPPORTED;
     }
     memcpy(key->handle, handle.data, sizeof(key->handle));
@@ -68,7 +52,6 @@ int ze_open_memory(const accel_key_t *key, int fd, accel_opened_t *opened)
     ze_result_t result;
 
     memcpy(handle.data, key->handle, sizeof(handle.data));
-    memset(handle.data + SECRET_AT, 0, ACCEL_SECRET_SIZE);
     memcpy(handle.data, &fd, sizeof(fd));
     result = ze_context(device->driver, &context);
     if (result == ZE_RESULT_SUCCESS) {

@@ -30,10 +30,14 @@ static accel_export_t *export_new(accel_md_t *md,
 {
     accel_export_t *export = calloc(1, sizeof(*export));
     accel_scope_t scope;
+    uint64_t secret;
     int result;
 
     *status_p = (export == NULL) ? UCS_ERR_NO_MEMORY :
                                    accel_process_self(&export->key.owner);
+    if (*status_p == UCS_OK) {
+        *status_p = accel_secret(&secret);
+    }
     if (*status_p == UCS_OK) {
         result = accel_pci_of(memory->device, &export->key.pci);
         if (result == UCS_OK) {
@@ -42,10 +46,11 @@ static accel_export_t *export_new(accel_md_t *md,
         if (result == UCS_OK) {
             export->key.start  = memory->start;
             export->key.length = memory->length;
-            export->key.id     = memory->id;
             export->key.fd     = -1;
+            export->id         = memory->id;
 
-            result = accel_driver.export_memory(memory, &export->key);
+            result         = accel_driver.export_memory(memory, &export->key);
+            export->key.id = (export->key.fd >= 0) ? secret : memory->id;
             accel_driver.leave(&scope);
         }
         *status_p = (result == UCS_OK) ? UCS_OK : UCS_ERR_UNSUPPORTED;
@@ -78,7 +83,7 @@ static int is_current(const accel_export_t *export)
     accel_allocation_t memory;
 
     return (accel_driver.describe(export->key.start, &memory) == UCS_OK) &&
-           (memory.start == export->key.start) && (memory.id == export->key.id);
+           (memory.start == export->key.start) && (memory.id == export->id);
 }
 
 /* Of the exports that no registration uses, drops those whose memory was freed,
@@ -107,7 +112,7 @@ static accel_export_t *take(accel_md_t *md, const accel_allocation_t *memory)
 
     while (((export = *link) != NULL) &&
            ((export->key.start != memory->start) ||
-            (export->key.id != memory->id) ||
+            (export->id != memory->id) ||
             (export->key.length != memory->length))) {
         link = &export->next;
     }

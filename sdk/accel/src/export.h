@@ -18,6 +18,7 @@
 typedef struct accel_export {
     struct accel_export *next; /**< Next in accel_md_t.exports */
     accel_key_t key;
+    uint64_t id;    /**< accel_allocation_t.id of the memory */
     unsigned users; /**< Number of registrations that use the export */
 } accel_export_t;
 

@@ -71,9 +71,9 @@ int accel_device_by_pci(const accel_pci_t *pci)
     return -1;
 }
 
-int accel_secret(void *buffer)
+ucs_status_t accel_secret(uint64_t *secret_p)
 {
-    return (getrandom(buffer, ACCEL_SECRET_SIZE, 0) == ACCEL_SECRET_SIZE) ?
+    return (getrandom(secret_p, sizeof(*secret_p), 0) == sizeof(*secret_p)) ?
                UCS_OK :
                UCS_ERR_IO_ERROR;
 }

@@ -18,6 +18,10 @@ static inline int accel_process_is_same(const accel_process_t *a,
  * no random numbers. Any thread may call this function. */
 ucs_status_t accel_process_self(accel_process_t *process);
 
+/** Stores a random number. UCS_ERR_IO_ERROR: the system provides no random
+ * numbers. */
+ucs_status_t accel_secret(uint64_t *secret_p);
+
 /** Stores the PCI address of a device. Calls the driver's pci_address() only
  * once for each device. */
 int accel_pci_of(int device, accel_pci_t *pci);

@@ -104,8 +104,8 @@ typedef struct accel_pci {
     uint8_t bus, slot, part;
 } accel_pci_t;
 
-/** Bytes: of accel_key_t.handle, of a packed key, of accel_secret() */
-enum { ACCEL_HANDLE_SIZE = 64, ACCEL_KEY_SIZE = 112, ACCEL_SECRET_SIZE = 16 };
+/** Bytes: of accel_key_t.handle, of a packed key */
+enum { ACCEL_HANDLE_SIZE = 64, ACCEL_KEY_SIZE = 112 };
 
 /** A remote key, with which another process opens an allocation. */
 typedef struct accel_key {
@@ -117,15 +117,12 @@ typedef struct accel_key {
                       *   sends a duplicate of the descriptor; 0: no socket */
     uint64_t start;  /**< Address of the allocation in the owner's process */
     uint64_t length; /**< Bytes of the allocation */
-    uint64_t id;     /**< accel_allocation_t.id in the owner's process */
-    /** The driver's handle. In a key with a descriptor, bytes that the driver
-     * does not use are random (accel_secret()), so that nobody can guess a
-     * key */
-    char handle[ACCEL_HANDLE_SIZE];
+    /** Differs from the ids of other allocations of the owner. In a key with a
+     * descriptor a random number, so that nobody can guess a key and get its
+     * descriptor; otherwise accel_allocation_t.id in the owner's process */
+    uint64_t id;
+    char handle[ACCEL_HANDLE_SIZE]; /**< The driver's handle */
 } accel_key_t;
-
-/** Writes ACCEL_SECRET_SIZE random bytes. Returns 0 or UCS_ERR_IO_ERROR. */
-int accel_secret(void *buffer);
 
 /** Memory of another process that open_memory() has mapped into this
  * process. */
@@ -315,8 +312,8 @@ typedef struct accel_driver {
     unsigned lost_kinds, transient_kinds;
 
     /** Called in context. Exports an allocation: writes the members kind, fd
-     * and handle of `key`. Before the call, the library sets owner, pci, start,
-     * length and id, and sets fd to -1. UCS_ERR_UNSUPPORTED: this memory cannot
+     * and handle of `key`. Before the call, the library sets owner, pci, start
+     * and length, clears handle, and sets fd to -1. UCS_ERR_UNSUPPORTED: this memory cannot
      * be exported. */
     int (*export_memory)(const accel_allocation_t *allocation,
                          accel_key_t *key);
