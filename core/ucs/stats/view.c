@@ -145,7 +145,20 @@ static ucs_status_t take_schema(const source_t *source, ucs_stats_view_t *view,
 
 /* -------------------------------------------------------------- records -- */
 
-/* Returns the record at `offset`, or NULL if its members are not valid. */
+/* Returns whether the members of a record, other than its size, are valid. Of a
+ * free record they need not be: the space of a new record is counted in
+ * `used` before they are set. */
+static int is_valid(const ucs_stats_record_t *record,
+                    const ucs_stats_view_t *view)
+{
+    return (record->state == UCS_STATS_FREE) ||
+           ((record->state < UCS_STATS_STATE_LAST) &&
+            (record->type < view->num_types) &&
+            (view->types[record->type].num_counters <=
+             (record->size - sizeof(*record)) / sizeof(uint64_t)));
+}
+
+/* Returns the record at `offset`, or NULL if it is not valid. */
 static const ucs_stats_record_t *
 record_at(const source_t *source, const ucs_stats_view_t *view, size_t offset)
 {
@@ -154,10 +167,7 @@ record_at(const source_t *source, const ucs_stats_view_t *view, size_t offset)
 
     if ((left < sizeof(*record)) || (record->size < sizeof(*record)) ||
         ((record->size % 8) != 0) || (record->size > left) ||
-        (record->state >= UCS_STATS_STATE_LAST) ||
-        (record->type >= view->num_types) ||
-        (view->types[record->type].num_counters >
-         (record->size - sizeof(*record)) / sizeof(uint64_t))) {
+        !is_valid(record, view)) {
         return NULL;
     }
     return record;

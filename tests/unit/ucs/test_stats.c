@@ -347,6 +347,50 @@ START_TEST(a_process_is_read_from_outside)
 }
 END_TEST
 
+/* Reads the memory while a record is created: its space is counted already, and
+ * it has a size only. The type of its members, 0, has more counters than the
+ * record has space for. */
+static void tell_taken(void *arg)
+{
+    enum { SIZE = sizeof(ucs_stats_record_t) };
+    char why[UCS_STATS_WHY_MAX];
+    ucs_stats_record_t *taken;
+    ucs_stats_header_t *header;
+    ucs_stats_view_t *view;
+    struct stat about;
+    int fd;
+
+    setenv("UCX_STATS", "y", 1);
+    setenv("UCX_STATS_MAX_SIZE", "16k", 1);
+    MUST(open_counters());
+    MUST(ucs_stats_create(ROOM, NULL, "kitchen") != NULL);
+    fd = ucs_stats_open_process(getpid(), 0, why);
+    MUST((fd >= 0) && (fstat(fd, &about) == 0));
+    header = malloc((size_t)about.st_size);
+    MUST((header != NULL) &&
+         (pread(fd, header, (size_t)about.st_size, 0) == about.st_size));
+    close(fd);
+
+    taken       = (ucs_stats_record_t *)((char *)header + header->used);
+    taken->size = SIZE;
+    MUST((taken->state == UCS_STATS_FREE) && (taken->type == HOUSE));
+    header->used += SIZE;
+    MUST(ucs_stats_view_parse(header, header->used, &view, why) == UCS_OK);
+    MUST((view->num_records == 3) && (find(view, "kitchen") != NULL));
+    ucs_stats_view_free(view);
+
+    taken->state = UCS_STATS_LIVE;
+    MUST(ucs_stats_view_parse(header, header->used, &view, why) ==
+         UCS_ERR_INVALID_PARAM);
+    free(header);
+}
+
+START_TEST(a_record_that_is_being_created_is_skipped)
+{
+    ck_story(tell_taken, NULL);
+}
+END_TEST
+
 static int num_fds(void)
 {
     DIR *dir  = opendir("/proc/self/fd");
@@ -661,6 +705,7 @@ SUITE_MAIN("stats", nothing_is_counted_unless_asked_for,
            a_type_can_be_added_while_counting,
            what_finds_no_room_is_counted_in_sums,
            names_are_cut_and_made_printable, a_process_is_read_from_outside,
+           a_record_that_is_being_created_is_skipped,
            a_child_has_counters_of_its_own, threads_count_while_a_reader_reads,
            counters_are_printed_in_every_format,
            reports_are_written_when_they_are_asked_for, bad_values_are_told_of)
