@@ -317,7 +317,8 @@ void ucs_config_print(FILE *stream, const char *title,
                       const char *app_prefix, ucs_config_print_flags_t flags);
 
 /** Reads and prints every registered table. A table that cannot be read is
- *  skipped, after a message. Returns the first such failure, or UCS_OK. */
+ *  skipped, after a message except for UCS_ERR_NO_MEMORY. Returns the first
+ *  such failure, or UCS_OK. */
 ucs_status_t ucs_config_print_all(FILE *stream, const char *app_prefix,
                                   ucs_config_print_flags_t flags);
 
@@ -337,8 +338,9 @@ typedef struct ucs_config_item {
  * Calls @a visit for every variable of every registered table. @a visit must
  * not keep its arguments, nor call functions of this header.
  *
- * @return The first failure to read a table, which was logged; the variables of
- *         that table are skipped.
+ * @return The first failure to read a table, or UCS_OK. The variables of a table
+ *         that cannot be read are skipped, after a message except for
+ *         UCS_ERR_NO_MEMORY.
  */
 ucs_status_t ucs_config_each(const char *app_prefix,
                              void (*visit)(const ucs_config_item_t *item,

@@ -14,8 +14,8 @@ typedef struct {
     void (*visit)(const ucs_config_item_t *item, void *arg);
     void *arg;
     const ucs_config_table_t *table; /* the table that is being visited */
-    ucs_status_t status;             /* failure to read a table: the first, or
-                                      * UCS_ERR_NO_MEMORY; UCS_OK if none */
+    ucs_status_t status;             /* first failure to read a table; UCS_OK if
+                                      * none */
 } each_t;
 
 static ucs_status_t each_option(const config_item_t *option, void *arg)
@@ -52,12 +52,8 @@ static void each_table(const ucs_config_table_t *table, void *arg)
     void *opts                       = calloc(1, table->size);
     ucs_status_t status;
 
-    if (opts == NULL) {
-        each->status = UCS_ERR_NO_MEMORY;
-        return;
-    }
-
-    status = ucs_config_read(table, &source, opts);
+    status = (opts == NULL) ? UCS_ERR_NO_MEMORY :
+                              ucs_config_read(table, &source, opts);
     if (status == UCS_OK) {
         each->table = table;
         config_walk(table->fields, opts, each_option, each);

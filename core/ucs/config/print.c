@@ -12,8 +12,7 @@ typedef struct {
     const ucs_config_table_t *table;
     const char *app_prefix;
     ucs_config_print_flags_t flags;
-    ucs_status_t status; /* failure to read a table: the first, or
-                          * UCS_ERR_NO_MEMORY; UCS_OK if none */
+    ucs_status_t status; /* first failure to read a table; UCS_OK if none */
 } print_t;
 
 /* Prints the help of an option as comment lines. */
@@ -125,13 +124,9 @@ static void print_table(const ucs_config_table_t *table, void *arg)
     ucs_status_t status;
     void *opts;
 
-    opts = calloc(1, table->size);
-    if (opts == NULL) {
-        print->status = UCS_ERR_NO_MEMORY;
-        return;
-    }
-
-    status = ucs_config_read(table, &source, opts);
+    opts   = calloc(1, table->size);
+    status = (opts == NULL) ? UCS_ERR_NO_MEMORY :
+                              ucs_config_read(table, &source, opts);
     if (status == UCS_OK) {
         ucs_config_print(print->stream, table->title, table, opts,
                          print->app_prefix, print->flags);

@@ -3,6 +3,8 @@
  * options cannot be read, the returned status tells so. */
 #include "suite.h"
 
+#include <stdint.h>
+
 #include "ucs/config/config.h"
 
 typedef struct {
@@ -128,6 +130,48 @@ START_TEST(a_table_with_a_bad_value_is_left_out)
 }
 END_TEST
 
+/* Sanitizers end the program when an allocation is too large, unless they are
+ * told to let it fail. */
+__attribute__((visibility("default"))) const char *__asan_default_options(void);
+__attribute__((visibility("default"))) const char *__tsan_default_options(void);
+
+const char *__asan_default_options(void)
+{
+    return "allocator_may_return_null=1";
+}
+
+const char *__tsan_default_options(void)
+{
+    return "allocator_may_return_null=1";
+}
+
+START_TEST(the_first_failure_is_returned)
+{
+    /* no memory is large enough for this table, which comes after `table` in
+     * the order of titles */
+    static ucs_config_table_t large = {
+        "Z", "LSZ_", fields, PTRDIFF_MAX, NULL, {NULL, NULL},
+    };
+
+    begin();
+    ucs_config_table_register(&large);
+    ck_assert_int_eq(ucs_config_each(NULL, visit, "UCX_LST_"),
+                     UCS_ERR_NO_MEMORY);
+    ck_assert_int_eq(ucs_config_print_all(stderr, NULL, 0), UCS_ERR_NO_MEMORY);
+    ck_assert_uint_eq(seen[0].count, 1);
+
+    setenv("UCX_LST_DEPTH", "101", 1);
+    log_catch();
+    ck_assert_int_eq(ucs_config_each(NULL, visit, "UCX_LST_"),
+                     UCS_ERR_INVALID_PARAM);
+    ck_assert_int_eq(ucs_config_print_all(stderr, NULL, 0),
+                     UCS_ERR_INVALID_PARAM);
+    log_release();
+    ucs_config_table_unregister(&large);
+    end();
+}
+END_TEST
+
 SUITE_MAIN("config each", each_variable_is_told_of_once,
            what_few_people_need_is_marked, an_application_has_its_own_names,
-           a_table_with_a_bad_value_is_left_out)
+           a_table_with_a_bad_value_is_left_out, the_first_failure_is_returned)
