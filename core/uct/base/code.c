@@ -32,8 +32,16 @@ static ucs_status_t uct_code_config(const char *owner, const char *what,
     return uct_config_schema_create(title, transport, table, schema_p);
 }
 
+static void free_checks(uct_check_tl_t *check)
+{
+    if (check != NULL) {
+        uct_checks->tl_destroy(check);
+    }
+}
+
 /* Checks a transport and completes its tables. Returns UCS_ERR_UNSUPPORTED,
- * after a warning, if the transport is invalid; the caller then skips it. */
+ * after a warning, if the transport is invalid; the caller then skips it. After
+ * any error, `tl` owns nothing. */
 static ucs_status_t uct_tl_init(uct_tl_t *tl, const char *component,
                                 const ucx_transport_t *desc)
 {
@@ -71,8 +79,12 @@ static ucs_status_t uct_tl_init(uct_tl_t *tl, const char *component,
             return status;
         }
     }
-    return uct_code_config(desc->name, "transport", desc->name, tl->desc.config,
-                           &tl->config);
+    status = uct_code_config(desc->name, "transport", desc->name,
+                             tl->desc.config, &tl->config);
+    if (status != UCS_OK) {
+        free_checks(tl->check);
+    }
+    return status;
 }
 
 static ucs_status_t uct_code_init_tls(uct_code_t *code)
@@ -166,13 +178,6 @@ ucs_status_t uct_code_create(const ucx_component_t *desc, uct_code_t **code_p)
 
     *code_p = code;
     return UCS_OK;
-}
-
-static void free_checks(uct_check_tl_t *check)
-{
-    if (check != NULL) {
-        uct_checks->tl_destroy(check);
-    }
 }
 
 void uct_code_destroy(uct_code_t *code)

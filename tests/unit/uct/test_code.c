@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The code object of a component (uct_code_t): if it cannot be created, nothing
+ * that was created for it is left. Plugins are checked by a layer that counts
+ * its objects and can fail. */
+#include "common.h"
+
+#include <stdlib.h>
+
+#include "fake.h"
+#include "ucs/debug/log.h"
+#include "uct/base/component_list.h"
+#include "uct/base/state.h"
+
+static unsigned num_checks;     /* Objects of the checking layer */
+static ucs_status_t tl_failure; /* What creating a transport's checks returns */
+
+static ucs_status_t
+counted_tl_create(const char *name, ucx_iface_ops_t *iface_ops,
+                  const ucx_iface_ops_t *iface_defaults, ucx_ep_ops_t *ep_ops,
+                  const ucx_ep_ops_t *ep_defaults, uct_check_tl_t **check_p)
+{
+    if (tl_failure != UCS_OK) {
+        return tl_failure;
+    }
+    ++num_checks;
+    return ucx_check_layer.tl_create(name, iface_ops, iface_defaults, ep_ops,
+                                     ep_defaults, check_p);
+}
+
+static void counted_tl_destroy(uct_check_tl_t *check)
+{
+    num_checks -= (check != NULL);
+    ucx_check_layer.tl_destroy(check);
+}
+
+static void watch_checks(void)
+{
+    static uct_check_layer_t layer;
+
+    layer            = ucx_check_layer;
+    layer.tl_create  = counted_tl_create;
+    layer.tl_destroy = counted_tl_destroy;
+    setenv("UCX_PLUGIN_CHECK", "y", 1);
+    uct_checks_set(&layer);
+}
+
+/* Returns the component "fake" without its connection manager, and with its
+ * first two transports only; *tls are copies of these. */
+static ucx_component_t fake_component(ucx_transport_t *tls)
+{
+    static const ucx_transport_t *transports[2];
+    const ucx_plugin_args_t args = {.size = sizeof(args), .host = &uct_host};
+    const ucx_plugin_t *plugin;
+    ucx_component_t component;
+    unsigned i;
+
+    ck_ok(fake_plugin_entry(&args, &plugin));
+    component                = *plugin->components[0];
+    component.cm_ops         = NULL;
+    component.transports     = transports;
+    component.num_transports = 2;
+    for (i = 0; i < 2; ++i) {
+        tls[i]        = *plugin->components[0]->transports[i];
+        transports[i] = &tls[i];
+    }
+    return component;
+}
+
+START_TEST(a_bad_table_of_variables_leaves_no_checks)
+{
+    /* the size of the fields is missing */
+    static const ucx_config_table_t bad = {.size = sizeof(bad)};
+    ucx_transport_t tls[2];
+    const ucx_component_t component = fake_component(tls);
+    uct_code_t *code;
+
+    ck_ok(uct_code_create(&component, &code));
+    ck_assert_uint_eq(num_checks, 2);
+    uct_code_destroy(code);
+    ck_assert_uint_eq(num_checks, 0);
+
+    tls[1].config = &bad;
+    ucs_log_level_set(UCS_LOG_LEVEL_FATAL);
+    ck_status(uct_code_create(&component, &code), UCS_ERR_INVALID_PARAM);
+    ucs_log_level_set(UCS_LOG_LEVEL_WARN);
+    ck_assert_uint_eq(num_checks, 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("code of components");
+    TCase *tc    = tcase_create("all");
+
+    watch_checks();
+    tcase_add_test(tc, a_bad_table_of_variables_leaves_no_checks);
+    suite_add_tcase(suite, tc);
+    return run_suite(suite);
+}
