@@ -26,7 +26,8 @@ struct uct_component {
     int rank; /* order in that list: lowest first; no two listed components have
                * the same */
     uct_component_decl_t *decl;
-    uct_component_load_cb_t load; /* loads the code; called with load_arg */
+    uct_component_load_cb_t load;     /* loads the code; called with load_arg */
+    uct_component_unload_cb_t unload; /* undoes `load`; may be NULL */
     void *load_arg;
     pthread_mutex_t lock;       /* protects load_status, mds and num_mds */
     _Atomic(uct_code_t *) code; /* NULL until loaded */
@@ -67,7 +68,8 @@ static struct uct_component *uct_component_after(int rank)
 
 static struct uct_component *
 uct_component_create(const uct_component_decl_t *decl,
-                     uct_component_load_cb_t load, void *arg)
+                     uct_component_load_cb_t load,
+                     uct_component_unload_cb_t unload, void *arg)
 {
     struct uct_component *component = calloc(1, sizeof(*component));
 
@@ -83,6 +85,7 @@ uct_component_create(const uct_component_decl_t *decl,
 
     pthread_mutex_init(&component->lock, NULL);
     component->load        = load;
+    component->unload      = unload;
     component->load_arg    = arg;
     component->load_status = UCS_INPROGRESS;
     component->is_listed   = (decl->plugin == NULL);
@@ -107,7 +110,8 @@ static void uct_component_free(struct uct_component *component)
 }
 
 ucs_status_t uct_component_add(const uct_component_decl_t *decl,
-                               uct_component_load_cb_t load, void *arg,
+                               uct_component_load_cb_t load,
+                               uct_component_unload_cb_t unload, void *arg,
                                uct_component_h *component_p)
 {
     struct uct_component *component;
@@ -121,7 +125,7 @@ ucs_status_t uct_component_add(const uct_component_decl_t *decl,
         }
     }
     if (component == NULL) {
-        component = uct_component_create(decl, load, arg);
+        component = uct_component_create(decl, load, unload, arg);
     }
     pthread_mutex_unlock(&uct_components_lock);
 
@@ -173,7 +177,14 @@ void uct_component_closed(uct_component_h component)
     atomic_fetch_sub(&component->num_open, 1);
 }
 
-void uct_component_free_all(uct_component_unload_cb_t unload)
+static void uct_component_unload(struct uct_component *component)
+{
+    if (component->unload != NULL) {
+        component->unload(component->decl);
+    }
+}
+
+void uct_component_free_all(void)
 {
     struct uct_component *component;
 
@@ -186,7 +197,7 @@ void uct_component_free_all(uct_component_unload_cb_t unload)
     while ((component = uct_components) != NULL) {
         uct_components = component->next;
         if (uct_component_is_loaded(component)) {
-            unload(component->decl);
+            uct_component_unload(component);
         }
         uct_component_free(component);
     }
@@ -215,10 +226,12 @@ static ucs_status_t uct_component_load_locked(struct uct_component *component)
     }
 
     status = uct_code_create(desc, &code);
-    if (status == UCS_OK) {
-        atomic_store_explicit(&component->code, code, memory_order_release);
+    if (status != UCS_OK) {
+        uct_component_unload(component);
+        return status;
     }
-    return status;
+    atomic_store_explicit(&component->code, code, memory_order_release);
+    return UCS_OK;
 }
 
 ucs_status_t uct_component_load(uct_component_h component)

@@ -85,7 +85,7 @@ static ucs_status_t uct_plugin_component_load(void *arg,
 
     /* The reference to the plugin is kept, because the code of the component is
      * used until this library is unloaded. release_plugin() releases it
-     * then. */
+     * then, or at once if the core cannot use the code. */
     status = uct_plugin_load(plugin, &uct_host, &descriptor, NULL);
     if (status != UCS_OK) {
         return status;
@@ -96,6 +96,21 @@ static ucs_status_t uct_plugin_component_load(void *arg,
         uct_plugin_release(plugin);
     }
     return status;
+}
+
+/* Releases the reference to the plugin. While there is one, the registry is not
+ * scanned again, so that the plugin found by its name is the same object. */
+static void release_plugin(const uct_component_decl_t *decl)
+{
+    uct_plugin_registry_t *registry;
+    uct_plugin_t *plugin;
+
+    if (uct_plugin_registry_get(&registry) == UCS_OK) {
+        plugin = uct_plugin_find(registry, decl->plugin);
+        if (plugin != NULL) {
+            uct_plugin_release(plugin);
+        }
+    }
 }
 
 /* Returns the UCT_IFACE_FEATURE_* bits for the operations that a transport
@@ -186,8 +201,8 @@ uct_manifest_component_add(const uct_plugin_info_t *info,
         decl.flags |= UCT_COMPONENT_FLAG_RKEY_PTR;
     }
 
-    status = uct_component_add(&decl, uct_plugin_component_load, NULL,
-                               component_p);
+    status = uct_component_add(&decl, uct_plugin_component_load, release_plugin,
+                               NULL, component_p);
     free(tls);
     return status;
 }
@@ -236,25 +251,11 @@ err:
     return status;
 }
 
-static void release_plugin(const uct_component_decl_t *decl)
-{
-    uct_plugin_registry_t *registry;
-    uct_plugin_t *plugin;
-
-    if ((decl->plugin != NULL) &&
-        (uct_plugin_registry_get(&registry) == UCS_OK)) {
-        plugin = uct_plugin_find(registry, decl->plugin);
-        if (plugin != NULL) {
-            uct_plugin_release(plugin);
-        }
-    }
-}
-
 /* Frees all components when this library is unloaded, since a process may load
  * and unload it repeatedly (dlopen, dlclose). */
 static void UCS_F_DTOR release_at_unload(void)
 {
-    uct_component_free_all(release_plugin);
+    uct_component_free_all();
     (void)uct_plugin_registry_reset();
 }
 
@@ -267,7 +268,7 @@ ucs_status_t uct_component_list_update(void)
     ucs_status_t status;
     unsigned count;
 
-    status = uct_component_add(&uct_self_decl, uct_builtin_load, NULL,
+    status = uct_component_add(&uct_self_decl, uct_builtin_load, NULL, NULL,
                                &builtin);
     if (status != UCS_OK) {
         return status;

@@ -158,7 +158,7 @@ static void use_transport(void)
 
     findings[0] = '\0';
     num_called = num_received = 0;
-    ck_ok(uct_component_add(&bad_decl, bad_load, NULL, &component));
+    ck_ok(uct_component_add(&bad_decl, bad_load, NULL, NULL, &component));
     ck_ok(ucs_async_context_create(UCS_ASYNC_MODE_THREAD_MUTEX, &async));
     ck_ok(uct_worker_create(async, UCS_THREAD_MODE_SINGLE, &worker));
     ck_ok(uct_md_open(component, "bad", NULL, &md));

@@ -268,7 +268,7 @@ static void use_manager(void)
     memset(&state, 0, sizeof(state));
     findings[0]  = '\0';
     num_resolved = num_answered = num_left = num_requests = 0;
-    ck_ok(uct_component_add(&decl, load, NULL, &component));
+    ck_ok(uct_component_add(&decl, load, NULL, NULL, &component));
     ck_ok(ucs_async_context_create(UCS_ASYNC_MODE_THREAD_MUTEX, &async));
     ck_ok(uct_worker_create(async, UCS_THREAD_MODE_SINGLE, &state.worker));
     ck_ok(uct_cm_open(component, state.worker, NULL, &cm));

@@ -428,7 +428,7 @@ static void use_transport(void)
     findings[0]   = '\0';
     num_completed = 0;
     rendezvous    = NULL;
-    ck_ok(uct_component_add(&decl, load, NULL, &component));
+    ck_ok(uct_component_add(&decl, load, NULL, NULL, &component));
     use_component(component);
     ck_ok(ucs_async_context_create(UCS_ASYNC_MODE_THREAD_MUTEX, &async));
     ck_ok(uct_worker_create(async, UCS_THREAD_MODE_SINGLE, &worker));

@@ -87,6 +87,43 @@ START_TEST(a_bad_table_of_variables_leaves_no_checks)
 }
 END_TEST
 
+static ucx_component_t loaded; /* What load() returns */
+static unsigned num_loads;     /* Calls of load() minus those of unload() */
+
+static ucs_status_t load(void *arg, const uct_component_decl_t *wanted,
+                         const ucx_component_t **desc_p)
+{
+    ++num_loads;
+    *desc_p = &loaded;
+    return UCS_OK;
+}
+
+static void unload(const uct_component_decl_t *unwanted)
+{
+    --num_loads;
+}
+
+START_TEST(a_failed_load_is_undone)
+{
+    const uct_component_decl_t decl = {.name = "fake"};
+    uct_component_h component;
+    ucx_transport_t tls[2];
+
+    loaded = fake_component(tls);
+    ck_ok(uct_component_add(&decl, load, unload, NULL, &component));
+    tl_failure = UCS_ERR_NO_MEMORY;
+    ucs_log_level_set(UCS_LOG_LEVEL_FATAL);
+    ck_status(uct_component_load(component), UCS_ERR_NO_MEMORY);
+    ucs_log_level_set(UCS_LOG_LEVEL_WARN);
+    ck_assert_uint_eq(num_loads, 0);
+
+    tl_failure = UCS_OK;
+    ck_ok(uct_component_load(component));
+    ck_assert_uint_eq(num_loads, 1);
+    uct_component_remove(component);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("code of components");
@@ -94,6 +131,7 @@ int main(void)
 
     watch_checks();
     tcase_add_test(tc, a_bad_table_of_variables_leaves_no_checks);
+    tcase_add_test(tc, a_failed_load_is_undone);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }

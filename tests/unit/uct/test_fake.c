@@ -47,7 +47,7 @@ static void setup(void)
 {
     memset(&fake_log, 0, sizeof(fake_log));
     num_loads = 0;
-    ck_ok(uct_component_add(&decl, load_fake, &num_loads, &component));
+    ck_ok(uct_component_add(&decl, load_fake, NULL, &num_loads, &component));
     ck_ok(ucs_async_context_create(UCS_ASYNC_MODE_THREAD, &async));
     ck_ok(uct_worker_create(async, UCS_THREAD_MODE_SINGLE, &worker));
     ck_ok(uct_md_open(component, "fake0", NULL, &md));

@@ -356,7 +356,7 @@ static ucs_status_t load(void *arg, const uct_component_decl_t *wanted,
 
 static void setup(void)
 {
-    ck_ok(uct_component_add(&decl, load, NULL, &component));
+    ck_ok(uct_component_add(&decl, load, NULL, NULL, &component));
     ck_ok(ucs_async_context_create(UCS_ASYNC_MODE_THREAD_MUTEX, &async));
     ck_ok(uct_worker_create(async, UCS_THREAD_MODE_SINGLE, &worker));
     ck_ok(uct_md_open(component, "slots", NULL, &md));
