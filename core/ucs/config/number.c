@@ -14,7 +14,8 @@
 #include <strings.h>
 
 /* Returns the locale "C". The application's locale may use a decimal comma;
- * variables always use a point. */
+ * variables always use a point. Returns 0 if the locale cannot be created: then
+ * the caller uses the application's locale. */
 static locale_t c_locale(void)
 {
     static locale_t locale; /* atomic */
@@ -23,7 +24,8 @@ static locale_t c_locale(void)
     made = __atomic_load_n(&locale, __ATOMIC_ACQUIRE);
     if (made == none) {
         made = newlocale(LC_ALL_MASK, "C", none);
-        if (!__atomic_compare_exchange_n(&locale, &none, made, 0,
+        if ((made != none) &&
+            !__atomic_compare_exchange_n(&locale, &none, made, 0,
                                          __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
             freelocale(made);
             made = none;
@@ -35,6 +37,7 @@ static locale_t c_locale(void)
 
 const char *config_parse_double(const char *text, double *value_p)
 {
+    locale_t locale = c_locale();
     char *end;
 
     /* rejects "nan", "inf" and hexadecimal numbers, which strtod accepts */
@@ -46,13 +49,14 @@ const char *config_parse_double(const char *text, double *value_p)
         return NULL;
     }
 
-    *value_p = strtod_l(text, &end, c_locale());
+    *value_p = (locale == (locale_t)0) ? strtod(text, &end) :
+                                         strtod_l(text, &end, locale);
     return (end == text) || !isfinite(*value_p) ? NULL : end;
 }
 
 void config_print_double(char *buf, size_t max, double value)
 {
-    locale_t old = uselocale(c_locale());
+    locale_t old = uselocale(c_locale()); /* 0 does not change the locale */
 
     snprintf(buf, max, "%.15g", value);
     uselocale(old);

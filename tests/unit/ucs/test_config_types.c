@@ -3,6 +3,7 @@
  * a value as a text that it accepts again. */
 #include "suite.h"
 
+#include <dlfcn.h>
 #include <limits.h>
 #include <locale.h>
 #include <math.h>
@@ -34,6 +35,24 @@ static ucs_status_t parse(const ucs_config_type_t *type, const void *arg,
     why[0] = '\0';
     memset(&value, 0, sizeof(value));
     return type->parse(text, &value, arg, why);
+}
+
+static int locale_fails; /* newlocale() returns 0 */
+
+/* Replaces the function of the C library for the library under test. */
+__attribute__((visibility("default"))) locale_t
+newlocale(int mask, const char *name, locale_t base)
+{
+    static locale_t (*next)(int, const char *, locale_t);
+
+    if (locale_fails) {
+        return (locale_t)0;
+    }
+    if (next == NULL) {
+        next = (locale_t(*)(int, const char *, locale_t))dlsym(RTLD_NEXT,
+                                                               "newlocale");
+    }
+    return next(mask, name, base);
 }
 
 /* Parses `text`, expects that the value is printed as `printed`, and that this
@@ -89,6 +108,15 @@ START_TEST(whole_numbers)
     takes(&ucs_config_type_ulunits, NULL, "auto", "auto");
     takes(&ucs_config_type_ulunits, NULL, "inf", "inf");
     takes(&ucs_config_type_ulunits, NULL, "12", "12");
+}
+END_TEST
+
+/* Must run before a test that creates the locale, which is kept. */
+START_TEST(fractions_need_no_locale)
+{
+    locale_fails = 1;
+    takes(UCS_CONFIG_TYPE_DOUBLE, "1.5", "1.5");
+    locale_fails = 0;
 }
 END_TEST
 
@@ -202,5 +230,6 @@ START_TEST(strings_and_lists)
 }
 END_TEST
 
-SUITE_MAIN("config types", whole_numbers, fractions_do_not_depend_on_the_locale,
-           words, sizes, times_and_bandwidths, strings_and_lists)
+SUITE_MAIN("config types", whole_numbers, fractions_need_no_locale,
+           fractions_do_not_depend_on_the_locale, words, sizes,
+           times_and_bandwidths, strings_and_lists)
