@@ -122,6 +122,19 @@ static void note_inode(void)
     segment.inode = (fstat(segment.fd, &about) == 0) ? about.st_ino : 0;
 }
 
+/* Closes the memory file, unless its descriptor has become another file (see
+ * `inode`). */
+static void close_file(void)
+{
+    struct stat about;
+
+    if ((segment.fd >= 0) && (fstat(segment.fd, &about) == 0) &&
+        (about.st_ino == segment.inode)) {
+        close(segment.fd);
+    }
+    segment.fd = -1;
+}
+
 /* Maps the memory file, or private memory if that fails: then the process
  * counts, but other processes cannot read. */
 static void *map_memory(size_t size)
@@ -136,23 +149,12 @@ static void *map_memory(size_t size)
     }
     if (memory == MAP_FAILED) {
         ucs_diag("other processes cannot read the counters: %m");
+        close_file(); /* otherwise readers would find the file without
+                       * counters */
         memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     }
     return memory;
-}
-
-/* Closes the memory file, unless its descriptor has become another file (see
- * `inode`). */
-static void close_file(void)
-{
-    struct stat about;
-
-    if ((segment.fd >= 0) && (fstat(segment.fd, &about) == 0) &&
-        (about.st_ino == segment.inode)) {
-        close(segment.fd);
-    }
-    segment.fd = -1;
 }
 
 static void fill_header(void)

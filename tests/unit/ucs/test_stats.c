@@ -5,8 +5,11 @@
 #include "suite.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -347,6 +350,63 @@ START_TEST(a_process_is_read_from_outside)
 }
 END_TEST
 
+static int num_fds(void)
+{
+    DIR *dir  = opendir("/proc/self/fd");
+    int count = 0;
+
+    while (readdir(dir) != NULL) {
+        ++count;
+    }
+    closedir(dir);
+    return count;
+}
+
+static int shared_fails; /* mmap() of shared memory fails */
+
+/* Replaces the function of the C library for the library under test. */
+__attribute__((visibility("default"))) void *
+mmap(void *address, size_t length, int prot, int flags, int fd, off_t offset)
+{
+    static void *(*next)(void *, size_t, int, int, int, off_t);
+
+    if (shared_fails && (flags & MAP_SHARED)) {
+        errno = ENOMEM;
+        return MAP_FAILED;
+    }
+    if (next == NULL) {
+        next = (void *(*)(void *, size_t, int, int, int, off_t))dlsym(RTLD_NEXT,
+                                                                      "mmap");
+    }
+    return next(address, length, prot, flags, fd, offset);
+}
+
+/* If the memory file cannot be mapped, the process counts in private memory,
+ * and other processes do not find the file. */
+static void tell_unmapped(void *arg)
+{
+    char why[UCS_STATS_WHY_MAX];
+    ucs_stats_view_t *view;
+    int fds = num_fds();
+
+    setenv("UCX_STATS", "y", 1);
+    shared_fails = 1;
+    MUST(open_counters());
+    shared_fails = 0;
+    MUST(num_fds() == fds);
+    MUST(ucs_stats_open_process(getpid(), 0, why) < 0);
+    ucs_stats_add(ucs_stats_create(HOUSE, NULL, "blue"), VISITS, 3);
+    view = view_self();
+    MUST(find(view, "blue")->values[VISITS] == 3);
+    ucs_stats_view_free(view);
+}
+
+START_TEST(a_file_that_cannot_be_mapped_is_closed)
+{
+    ck_story(tell_unmapped, NULL);
+}
+END_TEST
+
 /* Reads the memory while a record is created: its space is counted already, and
  * it has a size only. The type of its members, 0, has more counters than the
  * record has space for. */
@@ -390,18 +450,6 @@ START_TEST(a_record_that_is_being_created_is_skipped)
     ck_story(tell_taken, NULL);
 }
 END_TEST
-
-static int num_fds(void)
-{
-    DIR *dir  = opendir("/proc/self/fd");
-    int count = 0;
-
-    while (readdir(dir) != NULL) {
-        ++count;
-    }
-    closedir(dir);
-    return count;
-}
 
 /* After fork() the child counts from 0 in its own copy of the memory, also in
  * records that the parent created. */
@@ -705,6 +753,7 @@ SUITE_MAIN("stats", nothing_is_counted_unless_asked_for,
            a_type_can_be_added_while_counting,
            what_finds_no_room_is_counted_in_sums,
            names_are_cut_and_made_printable, a_process_is_read_from_outside,
+           a_file_that_cannot_be_mapped_is_closed,
            a_record_that_is_being_created_is_skipped,
            a_child_has_counters_of_its_own, threads_count_while_a_reader_reads,
            counters_are_printed_in_every_format,
