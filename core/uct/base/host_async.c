@@ -50,20 +50,25 @@ static ucs_status_t uct_handler_publish(uct_async_handler_t *handler,
     return status;
 }
 
-/* Returns the handler of an id, or NULL. If `take` is set, also removes it from
- * the table. */
-static uct_async_handler_t *uct_handler_find(ucx_async_id_t id, int take)
+/* Returns the handler of an id, or NULL. The caller holds uct_handlers_lock, and
+ * keeps it while it uses the handler. */
+static uct_async_handler_t *uct_handler_find(ucx_async_id_t id)
 {
-    uct_async_handler_t *handler = NULL;
+    return (uct_handlers_count > 0) ? ucs_hash_get(&uct_handlers, id) : NULL;
+}
+
+/* Removes the handler of an id from the table and returns it; returns NULL if
+ * the id is unknown. */
+static uct_async_handler_t *uct_handler_take(ucx_async_id_t id)
+{
+    uct_async_handler_t *handler;
 
     pthread_mutex_lock(&uct_handlers_lock);
-    if (uct_handlers_count > 0) {
-        handler = ucs_hash_get(&uct_handlers, id);
-        if ((handler != NULL) && take) {
-            ucs_hash_del(&uct_handlers, id);
-            if (--uct_handlers_count == 0) {
-                ucs_hash_cleanup(&uct_handlers);
-            }
+    handler = uct_handler_find(id);
+    if (handler != NULL) {
+        ucs_hash_del(&uct_handlers, id);
+        if (--uct_handlers_count == 0) {
+            ucs_hash_cleanup(&uct_handlers);
         }
     }
     pthread_mutex_unlock(&uct_handlers_lock);
@@ -110,7 +115,7 @@ ucs_status_t uct_host_async_add_fd(uct_worker_h worker, int fd, int events,
                                          (ucs_event_set_types_t)events,
                                          uct_handler_call, handler, async);
     if (status != UCS_OK) {
-        (void)uct_handler_find(*id_p, 1);
+        (void)uct_handler_take(*id_p);
         free(handler);
     }
     return status;
@@ -118,14 +123,19 @@ ucs_status_t uct_host_async_add_fd(uct_worker_h worker, int fd, int events,
 
 ucs_status_t uct_host_async_modify_fd(ucx_async_id_t id, int events)
 {
-    uct_async_handler_t *handler = uct_handler_find(id, 0);
+    ucs_status_t status = UCS_ERR_NO_ELEM;
+    uct_async_handler_t *handler;
 
-    if ((handler == NULL) || (handler->fd_cb == NULL)) {
-        return UCS_ERR_NO_ELEM;
+    /* Under the lock, no thread can remove the handler. Afterwards its
+     * descriptor could belong to another one. */
+    pthread_mutex_lock(&uct_handlers_lock);
+    handler = uct_handler_find(id);
+    if ((handler != NULL) && (handler->fd_cb != NULL)) {
+        status = ucs_async_modify_handler(handler->number,
+                                          (ucs_event_set_types_t)events);
     }
-
-    return ucs_async_modify_handler(handler->number,
-                                    (ucs_event_set_types_t)events);
+    pthread_mutex_unlock(&uct_handlers_lock);
+    return status;
 }
 
 ucs_status_t uct_host_async_add_timer(uct_worker_h worker, double interval,
@@ -162,7 +172,7 @@ ucs_status_t uct_host_async_add_timer(uct_worker_h worker, double interval,
 
 void uct_host_async_remove(ucx_async_id_t id)
 {
-    uct_async_handler_t *handler = uct_handler_find(id, 1);
+    uct_async_handler_t *handler = uct_handler_take(id);
 
     if (handler == NULL) {
         return; /* the id is 0, or was removed already */

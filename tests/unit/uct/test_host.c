@@ -3,6 +3,7 @@
  * function of this table has its documented effect. */
 #include "common.h"
 
+#include <dlfcn.h>
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
@@ -536,6 +537,50 @@ START_TEST(fd_handler_may_remove_itself)
 }
 END_TEST
 
+static ucx_async_id_t removed_id; /* The handler that remove_other() removes */
+static atomic_uint num_removed;
+static pthread_t remover;
+
+static void *remove_other(void *arg)
+{
+    uct_host.async_remove(removed_id);
+    ++num_removed;
+    return NULL;
+}
+
+/* Replaces the function of libucs for the code under test. If removed_id is
+ * set, another thread tries to remove that handler during the call. */
+__attribute__((visibility("default"))) ucs_status_t
+ucs_async_modify_handler(int fd, ucs_event_set_types_t events)
+{
+    ucs_status_t (*next)(int, ucs_event_set_types_t) = (ucs_status_t(*)(
+        int, ucs_event_set_types_t))dlsym(RTLD_NEXT,
+                                          "ucs_async_modify_handler");
+
+    if (removed_id != 0) {
+        ck_assert_int_eq(pthread_create(&remover, NULL, remove_other, NULL), 0);
+        usleep(20000); /* enough for a removal that does not wait */
+        ck_assert_uint_eq(num_removed, 0);
+    }
+    return next(fd, events);
+}
+
+START_TEST(removal_waits_for_a_modification)
+{
+    int fd        = eventfd(0, EFD_NONBLOCK);
+    event_t event = {0};
+
+    ck_ok(uct_host.async_add_fd(worker, fd, UCS_EVENT_SET_EVREAD, on_fd, &event,
+                                &event.id));
+    removed_id = event.id;
+    ck_ok(uct_host.async_modify_fd(event.id, UCS_EVENT_SET_EVREAD));
+    pthread_join(remover, NULL);
+    removed_id = 0;
+    ck_assert_uint_eq(num_removed, 1);
+    close(fd);
+}
+END_TEST
+
 static void on_timer(void *arg)
 {
     ++((event_t *)arg)->count;
@@ -697,6 +742,7 @@ int main(void)
     tcase_add_test(tc, threads_add_oneshots_while_one_progresses);
     tcase_add_test(tc, fd_handler_runs_until_removed);
     tcase_add_test(tc, fd_handler_may_remove_itself);
+    tcase_add_test(tc, removal_waits_for_a_modification);
     tcase_add_test(tc, timer_fires_until_removed);
     tcase_add_test(tc, clock_and_identity_stay);
     tcase_add_test(tc, pci_devices_have_numbers_names_and_distances);
