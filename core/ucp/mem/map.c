@@ -272,12 +272,14 @@ static int is_mapped(const void *address, size_t length)
            (errno != ENOMEM);
 }
 
-/* Locks the pages of the user's host memory (UCP_MEM_MAP_LOCK). Memory that
- * ucp_mem_map allocates is locked by its allocation. */
+/* Locks the pages of the user's memory (UCP_MEM_MAP_LOCK), if it is host memory.
+ * Memory that ucp_mem_map allocates is locked by its allocation. */
 static ucs_status_t lock_pages(ucp_mem_h memh)
 {
-    if ((memh->mem_type == UCS_MEMORY_TYPE_HOST) &&
-        (mlock(memh->address, memh->length) != 0)) {
+    if (memh->mem_type != UCS_MEMORY_TYPE_HOST) {
+        return UCS_OK;
+    }
+    if (mlock(memh->address, memh->length) != 0) {
         ucs_error("ucp_mem_map: cannot lock %zu bytes: %s; see `ulimit -l`",
                   memh->length, strerror(errno));
         return UCS_ERR_NO_MEMORY;

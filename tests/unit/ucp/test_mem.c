@@ -11,6 +11,7 @@
 
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static local_t local;
@@ -209,6 +210,46 @@ START_TEST(locked_memory_is_resident)
     ck_assert_int_eq(is_resident(own), is_resident(other));
     munmap(other, 8192);
     ck_assert_int_eq(ucp_mem_unmap(local.context, memh), UCS_OK);
+    munmap(own, 8192);
+    local_close(&local);
+}
+END_TEST
+
+static unsigned num_unlocks; /* Calls of munlock() */
+
+/* Replaces the function of the C library for the code under test. */
+int munlock(const void *address, size_t length)
+{
+    ++num_unlocks;
+    return (int)syscall(SYS_munlock, address, length);
+}
+
+START_TEST(only_locked_memory_is_unlocked)
+{
+    ucp_mem_map_params_t params = {
+        .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
+                      UCP_MEM_MAP_PARAM_FIELD_LENGTH |
+                      UCP_MEM_MAP_PARAM_FIELD_FLAGS |
+                      UCP_MEM_MAP_PARAM_FIELD_MEMORY_TYPE,
+        .length      = 8192,
+        .flags       = UCP_MEM_MAP_LOCK,
+        .memory_type = UCS_MEMORY_TYPE_HOST,
+    };
+    char *own = two_pages();
+    ucp_mem_h memh;
+
+    open_local();
+    params.address = own;
+    num_unlocks    = 0;
+    ck_assert_int_eq(ucp_mem_map(local.context, &params, &memh), UCS_OK);
+    ck_assert_int_eq(ucp_mem_unmap(local.context, memh), UCS_OK);
+    ck_assert_uint_eq(num_unlocks, 1);
+
+    /* only the type says that the memory is of a device */
+    params.memory_type = UCS_MEMORY_TYPE_CUDA;
+    ck_assert_int_eq(ucp_mem_map(local.context, &params, &memh), UCS_OK);
+    ck_assert_int_eq(ucp_mem_unmap(local.context, memh), UCS_OK);
+    ck_assert_uint_eq(num_unlocks, 1);
     munmap(own, 8192);
     local_close(&local);
 }
@@ -545,7 +586,7 @@ END_TEST
 
 SUITE_MAIN("ucp mem", memory_is_mapped_by_the_table_of_the_api,
            a_handle_of_length_0_has_no_address, misuse_is_refused,
-           locked_memory_is_resident,
+           locked_memory_is_resident, only_locked_memory_is_unlocked,
            advice_is_taken_for_parts_of_the_memory_only,
            a_damaged_key_is_refused, keys_of_components_come_back,
            ranges_of_memory_come_back, malformed_ranges_are_refused,
