@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
 #include <sys/shm.h>
@@ -180,7 +181,9 @@ static void *ucm_shmat_with(ucm_shmat_t orig, int shmid, const void *shmaddr,
     size                = ucm_shm_segment_size(shmid);
     ucm_before(UCM_EVENT_SHMAT, &event);
     if (shmflg & SHM_REMAP) {
-        ucm_event_vm_unmapped((void *)shmaddr, size);
+        /* If the size is unknown, everything behind the address is reported: a
+         * needless event is harmless. */
+        ucm_event_vm_unmapped((void *)shmaddr, (size > 0) ? size : SIZE_MAX);
     }
     if (event.shmat.result == MAP_FAILED) {
         errno              = error;

@@ -92,6 +92,18 @@ START_TEST(segment_with_events)
 }
 END_TEST
 
+/* A segment that does not exist stands for one that cannot be queried. */
+START_TEST(segment_of_unknown_size_with_events)
+{
+    char *place = ucm_orig_mmap(NULL, PAGE, MAP_ARGS);
+
+    ck_assert_ptr_eq(ucm_shmat(-1, place, SHM_REMAP), (void *)-1);
+    ck_assert_int_eq(errno, EINVAL);
+    ck_unmapped(&heard, place, PAGE);
+    ucm_orig_munmap(place, PAGE);
+}
+END_TEST
+
 START_TEST(data_segment_with_events)
 {
     char *end = ucm_sbrk(PAGE);
@@ -164,6 +176,7 @@ int main(void)
     tcase_add_test(tcase, mapping_with_events);
     tcase_add_test(tcase, mremap_to_a_place_takes_the_fifth_argument);
     tcase_add_test(tcase, segment_with_events);
+    tcase_add_test(tcase, segment_of_unknown_size_with_events);
     tcase_add_test(tcase, data_segment_with_events);
     tcase_add_test(tcase, calls_without_events);
     tcase_add_test(tcase, reports_are_passed_on);
