@@ -191,6 +191,32 @@ START_TEST(unmet_plugin_is_rejected)
 }
 END_TEST
 
+/* requires: $ORIGIN in the run path is the folder of the library, also if the
+ * manifest is in another one */
+START_TEST(run_path_starts_at_the_library)
+{
+    uct_plugin_registry_t *registry;
+    uct_rejection_t rejection;
+
+    /* the run path of this library is $ORIGIN */
+    tree_plugin(&tree, "env", "beta", "none",
+                "{\"library\":\"lib/fake.so\","
+                "\"requires\":{\"libraries\":[\"libbeside.so.1\"]}}");
+    tree_copy(&tree, tree_product("FAKE_BORROWED"), "env/beta/lib/fake.so");
+    tree_write(&tree, "env/beta/libbeside.so.1", "");
+    registry = tree_scan(&tree);
+    ck_assert_int_eq(tree_rejection(registry, "beta", &rejection),
+                     UCT_REJECT_NEED_LIBRARY);
+    uct_plugin_registry_destroy(registry);
+
+    tree_write(&tree, "env/beta/lib/libbeside.so.1", "");
+    registry = tree_scan(&tree);
+    ck_assert_int_eq(tree_rejection(registry, "beta", &rejection),
+                     UCT_REJECT_NONE);
+    uct_plugin_registry_destroy(registry);
+}
+END_TEST
+
 Suite *suite_requires(void)
 {
     Suite *suite = suite_create("plugin: requirements");
@@ -200,6 +226,7 @@ Suite *suite_requires(void)
     tcase_add_loop_test(tcase, requirement_is_judged, 0,
                         sizeof(cases) / sizeof(cases[0]));
     tcase_add_test(tcase, run_path_is_followed);
+    tcase_add_test(tcase, run_path_starts_at_the_library);
     tcase_add_test(tcase, library_is_not_loaded);
     tcase_add_test(tcase, damaged_cache_is_empty);
     tcase_add_test(tcase, unmet_plugin_is_rejected);

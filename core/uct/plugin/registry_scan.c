@@ -293,12 +293,25 @@ static void apply_overrides(uct_plugin_registry_t *registry)
     }
 }
 
+/* Checks the requirements of one plugin. The loader replaces $ORIGIN in the run
+ * path by the folder of the library, which may be a subfolder of the
+ * manifest's. */
+static void check_plugin(uct_requires_env_t *env, uct_plugin_t *plugin)
+{
+    const char *slash = strrchr(plugin->library, '/');
+    size_t length     = (slash == NULL) ? 0 : (size_t)(slash - plugin->library);
+    char folder[PATH_MAX];
+
+    snprintf(folder, sizeof(folder), "%.*s", (int)length, plugin->library);
+    uct_requires_check(env, &plugin->manifest->requires, folder,
+                       plugin->runpath, &plugin->rejection);
+}
+
 static ucs_status_t check_requirements(uct_plugin_registry_t *registry,
                                        const uct_search_params_t *params)
 {
     uct_requires_env_t *env;
     ucs_status_t status;
-    uct_plugin_t *plugin;
     unsigned i;
 
     status = uct_requires_env_create(params->root, params->library_path, &env);
@@ -306,10 +319,8 @@ static ucs_status_t check_requirements(uct_plugin_registry_t *registry,
         return status;
     }
     for (i = 0; i < registry->num_plugins; ++i) {
-        plugin = registry->plugins[i];
-        if (uct_plugin_is_usable(plugin)) {
-            uct_requires_check(env, &plugin->manifest->requires, plugin->folder,
-                               plugin->runpath, &plugin->rejection);
+        if (uct_plugin_is_usable(registry->plugins[i])) {
+            check_plugin(env, registry->plugins[i]);
         }
     }
     uct_requires_env_destroy(env);

@@ -25,9 +25,9 @@ void uct_requires_env_destroy(uct_requires_env_t *env);
 
 /*
  * Checks the requirements of one plugin. `runpath` is the run path of the
- * plugin's library, and `folder` replaces $ORIGIN in it; both may be "". If a
- * requirement is missing, `rejection` (may be NULL) names it and the manifest's
- * hint.
+ * plugin's library, and `folder`, that of the library, replaces $ORIGIN in it;
+ * both may be "". If a requirement is missing, `rejection` (may be NULL) names
+ * it and the manifest's hint.
  */
 ucs_status_t uct_requires_check(uct_requires_env_t *env,
                                 const uct_requires_t *requires,
