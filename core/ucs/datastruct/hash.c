@@ -46,7 +46,6 @@ static ucs_status_t hash_resize(ucs_hash_t *hash, uint32_t num_slots)
     }
 
     larger.mask  = num_slots - 1;
-    larger.limit = num_slots - num_slots / 4;
     larger.count = hash->count;
     for (i = 0; (hash->slots != NULL) && (i <= hash->mask); ++i) {
         if (hash->slots[i].value != NULL) {

@@ -19,9 +19,8 @@ typedef struct ucs_hash_slot {
 typedef struct ucs_hash {
     ucs_hash_slot_t *slots;
     uint32_t mask;  /* number of slots minus one */
-    uint32_t count; /* slots in use */
-    uint32_t limit; /* three quarters of the slots: the table grows before
-                     * `count` would reach it */
+    uint32_t count; /* slots in use: less than three quarters of them, because
+                     * the table grows before */
 } ucs_hash_t;
 
 /** Initializes an empty table. Allocates nothing. */
