@@ -305,32 +305,55 @@ START_TEST(memory_that_was_unmapped_is_out_of_reach)
 }
 END_TEST
 
-/* Many puts, whose requests may end before the peer has the data, then one
- * flush: all puts are complete in memory. */
-START_TEST(a_flush_covers_all_before_it)
+/* Many puts, then two flushes: when the second flush ends, all puts are complete
+ * in memory. `waits`: waits for the request of each put, which may end before
+ * the peer has the data; otherwise requests are outstanding at the flushes. */
+static void put_and_flush(int waits)
 {
+    enum { PUTS = 3000 };
+    static uint32_t values[PUTS];
+    static ucs_status_ptr_t puts[PUTS];
     ucs_status_ptr_t flushes[2];
+    unsigned outstanding = 0;
     lent_t lent;
     uint32_t i, value;
 
-    lend(&lent, BY_MESSAGES, 4 * 3000);
-    for (i = 0; i < 3000; ++i) {
-        ucs_status_ptr_t request = ucp_put_nbx(lent.local.ep, &i, sizeof(i),
-                                               lent_at(&lent, 4 * i), lent.rkey,
-                                               &plain);
-
-        ck_assert_int_eq(local_wait(&lent.local, request), UCS_OK);
+    lend(&lent, BY_MESSAGES, sizeof(values));
+    for (i = 0; i < PUTS; ++i) {
+        values[i] = i;
+        puts[i]   = ucp_put_nbx(lent.local.ep, &values[i], 4,
+                                lent_at(&lent, 4 * i), lent.rkey, &plain);
+        if (waits) {
+            ck_assert_int_eq(local_wait(&lent.local, puts[i]), UCS_OK);
+        } else if (UCS_PTR_IS_PTR(puts[i])) {
+            ++outstanding;
+        }
     }
+    ck_assert_int_eq(outstanding > 0, !waits);
     /* no put is posted between the two flushes: both cover the same puts */
     flushes[0] = ucp_ep_flush_nbx(lent.local.ep, &plain);
     flushes[1] = ucp_ep_flush_nbx(lent.local.ep, &plain);
     ck_assert_int_eq(local_wait(&lent.local, flushes[1]), UCS_OK);
-    for (i = 0; i < 3000; ++i) {
+    for (i = 0; i < PUTS; ++i) {
         memcpy(&value, lent.memory + 4 * i, sizeof(value));
         ck_assert_int_eq(value, i);
     }
     ck_assert_int_eq(local_wait(&lent.local, flushes[0]), UCS_OK);
+    for (i = 0; !waits && (i < PUTS); ++i) {
+        ck_assert_int_eq(local_wait(&lent.local, puts[i]), UCS_OK);
+    }
     take_back(&lent);
+}
+
+START_TEST(a_flush_covers_all_before_it)
+{
+    put_and_flush(1);
+}
+END_TEST
+
+START_TEST(a_flush_covers_outstanding_puts)
+{
+    put_and_flush(0);
 }
 END_TEST
 
@@ -515,7 +538,7 @@ SUITE_MAIN("ucp rma", every_size_is_put_and_got_by_lane,
            a_request_of_the_users_is_used, what_lies_outside_is_refused,
            what_is_not_allowed_is_refused, the_owner_checks_for_itself,
            memory_that_was_unmapped_is_out_of_reach,
-           a_flush_covers_all_before_it,
+           a_flush_covers_all_before_it, a_flush_covers_outstanding_puts,
            a_fence_orders_accesses_by_different_ways,
            a_forced_close_ends_accesses, a_close_flushes_first,
            threads_share_a_worker)
