@@ -308,7 +308,8 @@ static void receive_one(struct exchange *exchange, uint32_t flags,
 }
 
 /* Sends every combination of size, header length and send flags. The receiver
- * uses the ways of `enum take` in turn. */
+ * uses the ways of `enum take` in turn, so that each way occurs with each header
+ * length and flags, and with each size and header length. */
 static void exchange_all(struct exchange *exchange, ucp_datatype_t generic_type)
 {
     static const uint32_t flags[] = {
@@ -332,7 +333,7 @@ static void exchange_all(struct exchange *exchange, ucp_datatype_t generic_type)
 
                 exchange->now  = (struct order){number * 2, (uint32_t)sizes[s],
                                                 (uint32_t)headers[h]};
-                exchange->take = (enum take)(number % NUM_TAKES);
+                exchange->take = (enum take)((s + f + h) % NUM_TAKES);
                 agree(exchange);
                 if (exchange->team->rank == (int)(number / 7 % 2)) {
                     send_one(exchange, id, flags[f], generic_type);
