@@ -31,8 +31,8 @@ static const ucp_request_param_t plain = {0};
 
 /* ---------------------------------------------------------------- target -- */
 
-/* Runs one target in its own process: lends memory, waits for the message, and
- * ends. Unless it only exits, it verifies the memory before. */
+/* Runs one target in its own process: lends memory, waits for the message,
+ * verifies the memory, and ends. */
 static void target(struct team *team, enum way way)
 {
     static char area[AREA];
@@ -60,9 +60,6 @@ static void target(struct team *team, enum way way)
     ucp_memh_buffer_release(key, NULL);
 
     side_recv_wait(&side, &word, sizeof(word), 1, ALL);
-    if (way == EXITS) {
-        _exit(0);
-    }
     for (i = 0; i < SMALL; ++i) {
         memcpy(&word, area + 8 * i, sizeof(word));
         EXPECT_INT(word, ==, i + 1);
@@ -70,6 +67,9 @@ static void target(struct team *team, enum way way)
     data_verify(area + SMALL * 8, LARGE, 5);
     memcpy(&word, area + AREA - 8, sizeof(word));
     EXPECT_INT(word, ==, SMALL);
+    if (way == EXITS) {
+        _exit(0);
+    }
     /* The initiator makes no progress until this process has ended: the close
      * must not wait for it. */
     side_close_ep(ep, (way == CLOSES) ? 0 : UCP_EP_CLOSE_FLAG_FORCE);
