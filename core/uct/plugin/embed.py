@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Writes a C file that holds a JSON schema as a table.
+"""Converts a JSON schema to a C file with a constant table.
 
-Usage: embed.py INPUT OUTPUT HEADER SYMBOL. SYMBOL is a constant uct_schema_t, whose
-nodes stand each before those in it: every start of a program needs the schema,
-and nothing is left to do then. What the schema says to people alone is left out.
-A keyword that the interpreter does not know, or a malformed schema, is rejected,
-so that no rule is written down which is then not enforced.
+Usage: embed.py INPUT OUTPUT HEADER SYMBOL. INPUT is the schema. The C file OUTPUT
+includes HEADER and defines SYMBOL, a constant of type uct_schema_t, so that a
+program need not parse the schema when it starts. The nodes of an object or array
+follow its own node. Keywords that are only for readers (NOTES) are left out.
+
+The script fails if the schema is malformed, or has a keyword that the C code
+(schema.c) does not support: that rule would not be enforced.
 """
 import json
 import re
