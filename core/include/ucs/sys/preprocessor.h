@@ -176,7 +176,7 @@
     (UCS_PP_HEAD_ _l1, UCS_PP_HEAD_ _l2), \
         UCS_PP_ZIP_19(UCS_PP_TAIL_ _l1, UCS_PP_TAIL_ _l2)
 
-/* UCS_PP_TUPLE_<i>, followed by a tuple (a list in parentheses), expands to
+/* UCS_PP_TUPLE_i, followed by a tuple (a list in parentheses), expands to
  * element i of the tuple, counted from 0. UCS_PP_TUPLE_BREAK removes the
  * parentheses. */
 #define UCS_PP_TUPLE_BREAK(...)                                            __VA_ARGS__
