@@ -6,7 +6,10 @@
 
 #include <string.h>
 
-enum { MAX_POLL = 16 }; /* Maximum number of completions of one poll */
+enum {
+    MAX_POLL    = 16,  /* Maximum number of completions of one poll */
+    CLOSE_POLLS = 300, /* Number of polls before the endpoint is closed */
+};
 
 /* --- Opening -------------------------------------------------------------- */
 
@@ -122,12 +125,32 @@ static void free_buffers(const ucx_host_t *host, ugni_port_t *port)
     }
 }
 
+/* Reads the completion queue and ignores the entries. ofi_rxm of libfabric 1.17
+ * handles those that are left when it closes the endpoint, after it has freed
+ * the connections that they belong to. */
+static void drain(ugni_port_t *port)
+{
+    struct fi_cq_tagged_entry entries[MAX_POLL];
+    struct fi_cq_err_entry error = {0};
+
+    if ((port->ep == NULL) || (port->cq == NULL)) {
+        return;
+    }
+    for (int i = 0; i < CLOSE_POLLS; ++i) {
+        if (fi_cq_read(port->cq, entries, MAX_POLL) == -FI_EAVAIL) {
+            error.err_data_size = 0;
+            (void)fi_cq_readerr(port->cq, &error, 0);
+        }
+    }
+}
+
 /* Frees the objects that were created; also called after a failed open. The
  * endpoint is closed first, because it uses the buffers. */
 static void port_free(const ucx_host_t *host, ugni_port_t *port)
 {
     ugni_peer_t *peer;
 
+    drain(port);
     CLOSE(port->ep);
     CLOSE(port->av);
     CLOSE(port->cq);
