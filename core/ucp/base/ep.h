@@ -143,9 +143,7 @@ struct ucp_ep {
 
     struct {
         UCP_CLASSES(UCP_EP_AREA)
-        /** State of the classes of operations: a member for each row in
-     *  classes.h */
-    } areas;
+    } areas; /**< State of the classes: a member for each row of classes.h */
 
     ucs_list_link_t link; /**< In the worker's list of endpoints */
     /** Requests that wait for a message of the peer; a close waits until the

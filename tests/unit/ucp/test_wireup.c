@@ -512,10 +512,22 @@ static size_t make_request(local_t *local, char *message, unsigned lane,
     return head + length;
 }
 
+/* Delivers a valid request, checks that there is one endpoint then, also if the
+ * request was delivered before, and closes everything. */
+static void end_with_request(local_t *local, const char *message, size_t length)
+{
+    const ucp_wire_end_t end = {ucp_le64(77), ucp_le64(78)};
+
+    wireup_say(local, UCP_AM_ID_WIREUP_REQUEST, message, length);
+    ck_assert_uint_eq(pairs.created, 1);
+    wireup_settle(local); /* the reply to this request finds no endpoint */
+    wireup_say(local, UCP_AM_ID_FAREWELL, &end, sizeof(end));
+    wireup_end(local);
+}
+
 START_TEST(requests_that_are_cut_or_repeated_are_dropped)
 {
     char message[UCP_WIREUP_MAX_HEAD + 4096];
-    const ucp_wire_end_t end = {ucp_le64(77), ucp_le64(78)};
     size_t length, i;
     local_t local;
 
@@ -526,11 +538,7 @@ START_TEST(requests_that_are_cut_or_repeated_are_dropped)
     }
     ck_assert_uint_eq(pairs.created, 0);
     wireup_say(&local, UCP_AM_ID_WIREUP_REQUEST, message, length);
-    wireup_say(&local, UCP_AM_ID_WIREUP_REQUEST, message, length);
-    ck_assert_uint_eq(pairs.created, 1);
-    wireup_settle(&local); /* the reply to this request finds no endpoint */
-    wireup_say(&local, UCP_AM_ID_FAREWELL, &end, sizeof(end));
-    wireup_end(&local);
+    end_with_request(&local, message, length);
 }
 END_TEST
 
@@ -559,7 +567,6 @@ END_TEST
 START_TEST(lanes_from_interfaces_that_the_peer_does_not_have_are_refused)
 {
     char message[UCP_WIREUP_MAX_HEAD + 4096];
-    const ucp_wire_end_t end = {ucp_le64(77), ucp_le64(78)};
     local_t local;
     size_t length;
     unsigned i;
@@ -573,11 +580,7 @@ START_TEST(lanes_from_interfaces_that_the_peer_does_not_have_are_refused)
         }
     }
     length = make_request(&local, message, 0, 1, 1);
-    wireup_say(&local, UCP_AM_ID_WIREUP_REQUEST, message, length);
-    ck_assert_uint_eq(pairs.created, 1);
-    wireup_settle(&local); /* the reply to this request finds no endpoint */
-    wireup_say(&local, UCP_AM_ID_FAREWELL, &end, sizeof(end));
-    wireup_end(&local);
+    end_with_request(&local, message, length);
 }
 END_TEST
 
