@@ -47,7 +47,15 @@ typedef enum {
                       * receiver measures how fast they arrive; see probe.h */
 } shm_cell_kind_t;
 
-enum { SHM_CELL_ROOM = 56, SHM_MAX_SLOTS = 4096, SHM_PROBE_SIZE = 16384 };
+enum { SHM_CELL_ROOM = 56, SHM_MAX_SLOTS = 4096 };
+
+/* The parts of a probe, in bytes: single lines are read from the first one; the
+ * second one is copied. */
+enum {
+    SHM_PROBE_LINES = 16 << 10,
+    SHM_PROBE_COPY  = 32 << 10,
+    SHM_PROBE_SIZE  = SHM_PROBE_LINES + SHM_PROBE_COPY,
+};
 
 typedef struct shm_cell {
     SHM_ALIGNED_LINE _Atomic uint64_t ctl;
@@ -88,6 +96,37 @@ static SHM_INLINE uint32_t shm_ctl_length(uint64_t ctl)
 }
 
 /*
+ * The answer to a probe. Larger values are limited to what their bits can hold.
+ *   bits 0-23   latency of a line, ps
+ *   bits 24-47  time of the copy, ps per KiB
+ *   bits 48-63  number of probes, modulo 65536
+ */
+enum { SHM_PROBED_MAX = (1 << 24) - 1 };
+
+static SHM_INLINE uint64_t shm_probed(uint16_t number, uint32_t latency,
+                                      uint32_t copy)
+{
+    return shm_min(latency, SHM_PROBED_MAX) |
+           ((uint64_t)shm_min(copy, SHM_PROBED_MAX) << 24) |
+           ((uint64_t)number << 48);
+}
+
+static SHM_INLINE uint32_t shm_probed_latency(uint64_t probed)
+{
+    return probed & SHM_PROBED_MAX;
+}
+
+static SHM_INLINE uint32_t shm_probed_copy(uint64_t probed)
+{
+    return (probed >> 24) & SHM_PROBED_MAX;
+}
+
+static SHM_INLINE uint16_t shm_probed_number(uint64_t probed)
+{
+    return (uint16_t)(probed >> 48);
+}
+
+/*
  * States of a slot and the side that changes them:
  *   FREE -(sender, with the lock)-> USED -(sender)-> LEFT -(receiver)-> FREE
  * A slot that is USED although its lock is free belongs to a dead sender and is
@@ -114,8 +153,7 @@ typedef struct shm_slot {
     _Atomic uint64_t bytes_done;                  /* Total number of bytes of
                                                    * the ring that the receiver
                                                    * has freed */
-    _Atomic uint64_t probed; /* Lower half: latency of a line in the last
-                              * probe, ps; upper half: number of probes */
+    _Atomic uint64_t probed; /* shm_probed() of the last probe */
 
     /* Written by the receiver; a sender that takes the slot clears it */
     SHM_ALIGNED_LINE _Atomic uint32_t wake; /* SHM_WAKE_* */
@@ -151,6 +189,6 @@ typedef struct shm_inbox_head {
                                                                  * has rung */
 } shm_inbox_head_t;
 
-enum { SHM_LAYOUT_VERSION = 3 };
+enum { SHM_LAYOUT_VERSION = 4 };
 
 #endif

@@ -9,35 +9,32 @@
 #include "speed.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Lower limit in picoseconds of the latency of a cache line that another core
  * has just written. If a measured latency is lower, no other core has written
  * the line: both processes take turns on the same core. */
 #define SAME_LATENCY 8000u
 
-/* Two cores count as on the same chip, or near, if a line from the other core
- * takes clearly less time than a line from memory. On an EPYC a line takes 128
- * ns from memory, 20 to 80 ns from the same chip, and 120 ns or more from
- * another chip. On the same chip the latency does not limit the bandwidth:
- * lines of a ring that is larger than a private cache are in the shared cache
- * when they are read. NEAR_PART: threshold as a part of the memory latency.
- * NEAR_LEAST, NEAR_MOST: limits of the threshold in ns, because the measurement
- * of memory may be disturbed. NEAR_ASSUMED: threshold in ns if memory cannot be
- * measured. */
-#define NEAR_PART    0.8
-#define NEAR_LEAST   60.0
-#define NEAR_MOST    150.0
-#define NEAR_ASSUMED 100.0
+/* Two cores count as near if a line from the other core takes clearly less time
+ * than a line from memory. On an EPYC a line takes 128 ns from memory, 20 to 80
+ * ns from the same chip, and 120 ns or more from another chip; on a Xeon whose
+ * cores have no cache in common but the one of the whole socket, 140 ns from
+ * memory and 90 to 130 ns from another core. Lines of a ring that is larger
+ * than a private cache are in the shared cache of near cores when they are
+ * read: the copy in a probe, whose lines are in the private cache of the
+ * sender, would be slower than messages. NEAR_PART: threshold as a part of the
+ * memory latency. NEAR_LEAST, NEAR_MOST: limits of the threshold in ns, because
+ * the measurement of memory may be disturbed. NEAR_ASSUMED: threshold in ns if
+ * memory cannot be measured. */
+#define NEAR_PART    0.6
+#define NEAR_LEAST   40.0
+#define NEAR_MOST    100.0
+#define NEAR_ASSUMED 80.0
 
-/* Between chips the latency limits the bandwidth, because a core can wait for
- * few lines at the same time (11 on an EPYC). LINES_PART: part of these lines
- * that contain new data for the reader; the others are fetched back by the
- * writer. LINES_LEAST, LINES_MOST, LINES_ASSUMED: limits of the number of
- * lines, and its value if it cannot be measured. */
-#define LINES_PART    0.5
-#define LINES_LEAST   4.0
-#define LINES_MOST    40.0
-#define LINES_ASSUMED 11.0
+/* The copy in a probe is done and timed in blocks, by the sender and by the
+ * receiver. As with lines, the second slowest block is the result. */
+enum { BLOCK = 8192, NUM_BLOCKS = SHM_PROBE_COPY / BLOCK };
 
 /* The lines of a probe are read one after the other, in groups; the second
  * slowest group is the result. The slowest is ignored, because the process may
@@ -49,13 +46,63 @@ enum { NUM_GROUPS = 5, GROUP = 4, NUM_LINES = NUM_GROUPS * GROUP };
  * too short: it recognizes sequential reads, constant strides, and lines that
  * were read together before. Therefore a probe reads only one line in each part
  * of the region, at offsets and in an order that differ in each probe. */
-static SHM_INLINE size_t line_offset(uint32_t probe, unsigned number)
+static SHM_INLINE size_t line_offset(uint16_t probe, unsigned number)
 {
-    enum { PART_LINES = SHM_PROBE_SIZE / SHM_CACHE_LINE / NUM_LINES };
+    enum { PART_LINES = SHM_PROBE_LINES / SHM_CACHE_LINE / NUM_LINES };
     uint32_t part = (number * 7 + probe) % NUM_LINES;
     uint32_t hash = ((probe * NUM_LINES + part) * 2654435761u) >> 16;
 
     return (size_t)(part * PART_LINES + hash % PART_LINES) * SHM_CACHE_LINE;
+}
+
+static void sort(uint64_t *values, unsigned count)
+{
+    uint64_t value;
+    unsigned i, j;
+
+    for (i = 1; i < count; ++i) {
+        value = values[i];
+        for (j = i; (j > 0) && (values[j - 1] > value); --j) {
+            values[j] = values[j - 1];
+        }
+        values[j] = value;
+    }
+}
+
+/* Returns a time in picoseconds as an integer of at least 1. */
+static uint32_t picoseconds(double seconds)
+{
+    double value = seconds * 1e12;
+
+    return !(value > 1)         ? 1 :
+           (value > UINT32_MAX) ? UINT32_MAX :
+                                  (uint32_t)value;
+}
+
+/* Copies the second part of a probe, at `bytes`: into the ring if `is_sender`,
+ * else out of it. Returns the time per KiB in picoseconds, at least 1. */
+static uint32_t time_copy(const ucx_host_t *host, char *bytes, int is_sender)
+{
+    char block[BLOCK] = "";
+    uint64_t took[NUM_BLOCKS];
+    double begin = host->time();
+    double end;
+    unsigned i;
+
+    for (i = 0; i < NUM_BLOCKS; ++i, bytes += BLOCK) {
+        if (is_sender) {
+            memcpy(bytes, block, BLOCK);
+        } else {
+            memcpy(block, bytes, BLOCK);
+        }
+        /* The compiler must not remove or move a copy */
+        __asm__ volatile("" : : "r"(block) : "memory");
+        end     = host->time();
+        took[i] = picoseconds(end - begin);
+        begin   = end;
+    }
+    sort(took, NUM_BLOCKS);
+    return picoseconds(took[NUM_BLOCKS - 2] * 1e-12 / (BLOCK / 1024.0));
 }
 
 /* ------------------------------------------------------------- receiver -- */
@@ -82,30 +129,16 @@ void shm_inbox_clock_init(shm_inbox_t *inbox)
     inbox->clock.ticks = ticks_now(inbox->host);
 }
 
-static void sort(uint64_t *values, unsigned count)
-{
-    uint64_t value;
-    unsigned i, j;
-
-    for (i = 1; i < count; ++i) {
-        value = values[i];
-        for (j = i; (j > 0) && (values[j - 1] > value); --j) {
-            values[j] = values[j - 1];
-        }
-        values[j] = value;
-    }
-}
-
 /* Reads the lines of probe number `probe`. Returns the time per line in
  * picoseconds, at least 1. */
-static uint32_t time_lines(const shm_inbox_t *inbox, uint32_t probe,
+static uint32_t time_lines(const shm_inbox_t *inbox, uint16_t probe,
                            const char *bytes)
 {
     const ucx_host_t *host = inbox->host;
     unsigned number        = 0;
     uint64_t took[NUM_GROUPS];
     uint64_t begin, end;
-    double tick, latency;
+    double tick;
     unsigned i, j;
     size_t at;
 
@@ -129,10 +162,7 @@ static uint32_t time_lines(const shm_inbox_t *inbox, uint32_t probe,
            (double)(end - inbox->clock.ticks + 1);
 
     sort(took, NUM_GROUPS);
-    latency = tick * (double)took[NUM_GROUPS - 2] / GROUP * 1e12;
-    return !(latency > 1)         ? 1 :
-           (latency > UINT32_MAX) ? UINT32_MAX :
-                                    (uint32_t)latency;
+    return picoseconds(tick * (double)took[NUM_GROUPS - 2] / GROUP);
 }
 
 /* Handles a probe. Returns zero if the cell is not a valid probe. */
@@ -140,7 +170,9 @@ int shm_inbox_take_probe(shm_inbox_t *inbox, shm_sender_t *sender, uint64_t ctl)
 {
     uint32_t ring_log = shm_ctl_ring_log(ctl);
     shm_slot_t *slot  = sender->slot;
-    uint32_t answered, latency;
+    uint32_t latency, copy;
+    uint16_t answered;
+    char *bytes;
 
     if ((shm_ctl_kind(ctl) != SHM_CELL_PROBE) ||
         (shm_ctl_length(ctl) != SHM_PROBE_SIZE) ||
@@ -149,14 +181,13 @@ int shm_inbox_take_probe(shm_inbox_t *inbox, shm_sender_t *sender, uint64_t ctl)
         return 0;
     }
 
-    answered = (uint32_t)(atomic_load_explicit(&slot->probed,
-                                               memory_order_relaxed) >>
-                          32);
-    latency  = time_lines(inbox, answered,
-                          shm_sender_ring_take(sender, ring_log,
-                                               SHM_PROBE_SIZE));
+    bytes    = shm_sender_ring_take(sender, ring_log, SHM_PROBE_SIZE);
+    answered = shm_probed_number(
+        atomic_load_explicit(&slot->probed, memory_order_relaxed));
+    latency = time_lines(inbox, answered, bytes);
+    copy    = time_copy(inbox->host, bytes + SHM_PROBE_LINES, 0);
     atomic_store_explicit(&slot->probed,
-                          ((uint64_t)(answered + 1) << 32) | latency,
+                          shm_probed(answered + 1, latency, copy),
                           memory_order_relaxed);
     return 1;
 }
@@ -188,8 +219,10 @@ static void probe(shm_outbox_t *outbox, double now)
 
     for (i = 0; i < NUM_LINES; ++i) {
         *((volatile char *)bytes +
-          line_offset(probing->sent, i)) = (char)probing->sent;
+          line_offset((uint16_t)probing->sent, i)) = (char)probing->sent;
     }
+    probing->written = time_copy(outbox->host, (char *)bytes + SHM_PROBE_LINES,
+                                 1);
     shm_outbox_take_ring(outbox, SHM_PROBE_SIZE);
     shm_outbox_hand_over(outbox, cell, SHM_CELL_PROBE, 0, SHM_PROBE_SIZE);
     probing->sent_at = now;
@@ -197,9 +230,9 @@ static void probe(shm_outbox_t *outbox, double now)
     ++probing->sent;
 }
 
-/* Returns the bandwidth between cores of the same chip. Both cores copy at the
- * same time and share the bandwidth of one cache: half of the bandwidth of one
- * core that copies alone. */
+/* Returns the bandwidth between near cores. Both cores copy at the same time
+ * and share the bandwidth of one cache: half of the bandwidth of one core that
+ * copies alone. */
 static double near_bandwidth(void)
 {
     return shm_speed()->memory / 2;
@@ -220,25 +253,30 @@ static int is_near(uint32_t latency)
                                    NEAR_LEAST, NEAR_MOST, NEAR_ASSUMED);
 }
 
-/* Returns the bandwidth between chips, which is limited because one core has
- * few lines in flight. */
-static double far_bandwidth(uint32_t latency)
+/* Returns the bandwidth between other cores. The faster one of the last two
+ * probes counts, because a single probe may be disturbed. */
+static double far_bandwidth(const shm_probing_t *probing)
 {
-    double lines = within(shm_speed()->lines, LINES_LEAST, LINES_MOST,
-                          LINES_ASSUMED);
-
-    return LINES_PART * lines * SHM_CACHE_LINE / (latency * 1e-12);
+    return 1024 / (shm_min(probing->took, probing->took_before) * 1e-12);
 }
 
-/* Records a measured latency. If is_near() has another result for it than for
- * the current value, the new value is used only after the next probe has
- * confirmed that result, because a single probe may be disturbed. */
-static void take_answer(shm_probing_t *probing, uint32_t latency)
+/* Records an answer. If is_near() has another result for it than for the
+ * current value, the new value is used only after the next probe has confirmed
+ * that result, because a single probe may be disturbed. */
+static void take_answer(shm_probing_t *probing, uint64_t answer)
 {
+    uint32_t latency = shm_probed_latency(answer);
+    uint32_t copy    = shm_probed_copy(answer);
+
     if ((probing->latency == 0) ||
         (is_near(latency) == is_near(probing->latency)) ||
         ((probing->doubt != 0) &&
          (is_near(latency) == is_near(probing->doubt)))) {
+        probing->took_before = (probing->latency == 0) ? UINT32_MAX :
+                                                         probing->took;
+        /* Sender and receiver copy at the same time, so that the slower one
+         * determines the bandwidth */
+        probing->took    = (copy > probing->written) ? copy : probing->written;
         probing->latency = latency;
         probing->doubt   = 0;
     } else {
@@ -260,9 +298,9 @@ double shm_outbox_bandwidth(shm_outbox_t *outbox)
     if (probing->awaited) {
         probed = atomic_load_explicit(&outbox->slot->probed,
                                       memory_order_relaxed);
-        if ((uint32_t)(probed >> 32) == probing->sent) {
+        if (shm_probed_number(probed) == (uint16_t)probing->sent) {
             probing->awaited = 0;
-            take_answer(probing, (uint32_t)probed);
+            take_answer(probing, probed);
         } else if (age > SHM_PROBE_PATIENCE) {
             return 0;
         }
@@ -272,5 +310,5 @@ double shm_outbox_bandwidth(shm_outbox_t *outbox)
     }
     return (probing->latency < SAME_LATENCY) ? 0 :
            is_near(probing->latency)         ? near_bandwidth() :
-                                               far_bandwidth(probing->latency);
+                                               far_bandwidth(probing);
 }

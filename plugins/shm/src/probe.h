@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Probes measure how long a cache line takes from the core of one process to
- * the core of another. Two cores may share a cache or be on different chips,
- * and processes migrate, so that a fixed setting could become wrong.
+ * Probes measure how fast data gets from the core of one process to the core of
+ * another. Two cores may share a cache or be on different chips, and processes
+ * migrate, so that a fixed setting could become wrong.
  *
- *   sender:   writes lines into SHM_PROBE_SIZE bytes of the ring, if there is
- *             space at once
- *   receiver: measures the time to read these lines, and writes it to the
- *             sender's slot
+ *   sender:   writes a few lines into the first SHM_PROBE_LINES bytes of a
+ *             probe, and copies SHM_PROBE_COPY bytes behind them, if the ring
+ *             has space at once; measures the time of the copy
+ *   receiver: measures the time to read these lines, and to copy the bytes
+ *             behind them, and writes both times to the sender's slot
  *
  * A probe does not ring the bell: a receiver that does not poll handles it with
  * the next message.
@@ -31,9 +32,14 @@ typedef struct shm_probing {
                        * more, after an error */
     uint32_t sent;    /* Number of probes sent; may wrap around */
     uint32_t latency; /* Latency of a cache line in ps; 0: unknown */
-    uint32_t doubt;   /* A result that differs from `latency` and must be
+    uint32_t written; /* Time of the sender's copy in the last probe, ps per
+                       * KiB */
+    uint32_t took;    /* Time of the slower copy in the last answered probe, ps
+                       * per KiB */
+    uint32_t took_before; /* The same in the one before */
+    uint32_t doubt;       /* A result that differs from `latency` and must be
                        * confirmed by the next probe; 0: none */
-    uint8_t awaited;  /* The last probe is unanswered */
+    uint8_t awaited;      /* The last probe is unanswered */
 } shm_probing_t;
 
 /* Returns the bandwidth in bytes per second of large messages through the ring,

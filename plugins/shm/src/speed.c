@@ -137,40 +137,23 @@ static double read_chained(const volatile uint8_t *memory)
     return now() - start;
 }
 
-/* Returns the seconds to read all lines by independent reads. */
-static double read_together(const volatile uint8_t *memory)
+static void measure_line(char *memory)
 {
-    double start = now();
-    unsigned i;
-
-    for (i = 0; i < NUM_LINES; ++i) {
-        (void)memory[line_at(i)];
-    }
-    return now() - start;
-}
-
-static void measure_lines(char *memory)
-{
-    double chained = 1, together = 1;
+    double chained = 1;
     int i;
 
     for (i = 0; i < TRIES / 2; ++i) {
         flush_lines(memory);
         chained = least_of(chained, read_chained((uint8_t *)memory));
-        flush_lines(memory);
-        together = least_of(together, read_together((uint8_t *)memory));
     }
-    if (together > 0) {
-        speed.line  = chained / NUM_LINES;
-        speed.lines = chained / together;
-    }
+    speed.line = chained / NUM_LINES;
 }
 
 #else
 
 /* Measures nothing: there is no code for this processor that removes a line
  * from all caches. */
-static void measure_lines(char *memory)
+static void measure_line(char *memory)
 {
 }
 
@@ -189,7 +172,7 @@ static void measure(void)
     memset(memory, 1, 2 * LARGE);
     speed.memory = bandwidth(copy_memory, memory);
     speed.kernel = bandwidth(copy_by_kernel, memory);
-    measure_lines(memory);
+    measure_line(memory);
     munmap(memory, 2 * LARGE);
 }
 

@@ -17,7 +17,6 @@ typedef struct shm_speed {
     double kernel; /* process_vm_readv without the overhead of the call, bytes
                     * per second */
     double line;   /* Latency of a line that no cache contains, seconds */
-    double lines;  /* Number of such lines that one core reads at a time */
 } shm_speed_t;
 
 /* Returns the measured speeds. Members are 0 if they cannot be measured. The
