@@ -73,6 +73,10 @@ static void without_proc(void *arg, int fd)
     char text[64];
 
     if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) {
+        /* The thread sanitizer has a thread of its own, with which the kernel
+         * denies this */
+        fprintf(stderr, "without /proc: no user namespace here: %s\n",
+                strerror(errno));
         _exit(SKIPPED);
     }
     snprintf(text, sizeof(text), "0 %u 1", uid);
@@ -82,6 +86,8 @@ static void without_proc(void *arg, int fd)
     write_text("/proc/self/gid_map", text);
     if ((mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) ||
         (mount("tmpfs", "/proc", "tmpfs", 0, NULL) != 0)) {
+        fprintf(stderr, "without /proc: cannot mount over it: %s\n",
+                strerror(errno));
         _exit(SKIPPED);
     }
     EXPECT_EQ(access("/proc/self", F_OK), -1);
