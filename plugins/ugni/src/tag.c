@@ -58,11 +58,20 @@ ucs_status_t ugni_tag_init(ugni_iface_t *iface,
     tags->max_posted  = iface->config.rx_queue_len;
     tags->max_message = iface->config.seg_size + sizeof(ugni_wire_head_t);
     tags->max_header  = max_header(iface);
+    ugni_link_init(&tags->held);
     ugni_link_init(&tags->active);
     iface->tags = tags;
     return ugni_pool_create(iface->host, iface->port, 1,
                             sizeof(ugni_tag_recv_t) + tags->max_message,
                             &iface->port->tag_recvs);
+}
+
+static void free_all(ugni_iface_t *iface, ugni_link_t *list)
+{
+    while (!ugni_link_is_alone(list)) {
+        ugni_tag_recv_free(iface, ugni_container_of(list->next, ugni_tag_recv_t,
+                                                    active));
+    }
 }
 
 /* Posted receives are not freed here: libfabric uses their buffers until the
@@ -71,7 +80,6 @@ void ugni_tag_cleanup(ugni_iface_t *iface)
 {
     ugni_tags_t *tags = iface->tags;
     ugni_tag_op_t *op;
-    ugni_tag_recv_t *recv;
 
     if (tags == NULL) {
         return;
@@ -80,10 +88,8 @@ void ugni_tag_cleanup(ugni_iface_t *iface)
         tags->ops = op->next;
         free(op);
     }
-    while (!ugni_link_is_alone(&tags->active)) {
-        recv = ugni_container_of(tags->active.next, ugni_tag_recv_t, active);
-        ugni_tag_recv_free(iface, recv);
-    }
+    free_all(iface, &tags->held);
+    free_all(iface, &tags->active);
     iface->tags = NULL;
     free(tags);
 }
@@ -201,7 +207,10 @@ ucs_status_t ugni_tag_recv_zcopy(uct_iface_h uct_iface, uct_tag_t tag,
         recv->size   = iov->length;
         recv->memh   = iov->memh;
     }
-    if (post(iface, recv, 0) != 0) {
+    if (tags->is_searching || !ugni_link_is_alone(&tags->held)) {
+        recv->state = UGNI_TAG_HELD;
+        ugni_link_add(&tags->held, &recv->active);
+    } else if (post(iface, recv, 0) != 0) {
         ugni_tag_recv_free(iface, recv);
         return UCS_ERR_EXCEEDS_LIMIT;
     }
@@ -219,6 +228,14 @@ ucs_status_t ugni_tag_recv_cancel(uct_iface_h uct_iface, uct_tag_context_t *ctx,
     memcpy(&recv, ctx->priv, sizeof(recv));
     if ((recv == NULL) || (recv->ctx != ctx)) {
         return UCS_ERR_INVALID_PARAM;
+    }
+    if ((recv->state == UGNI_TAG_HELD) || (recv->state == UGNI_TAG_UNWANTED)) {
+        recv->state = UGNI_TAG_UNWANTED;
+        if (force) {
+            --iface->tags->num_posted;
+            ugni_tag_recv_free(iface, recv);
+        }
+        return UCS_OK;
     }
     if (recv->state != UGNI_TAG_POSTED) {
         /* The data is being transferred to the user's buffer */
@@ -373,6 +390,32 @@ void ugni_tag_done(ugni_port_t *port, ugni_tag_recv_t *recv,
     }
 }
 
+/* Passes the receives that were held back during a search to libfabric. */
+static void post_held(ugni_iface_t *iface)
+{
+    ugni_tags_t *tags = iface->tags;
+    ugni_tag_recv_t *recv;
+    ssize_t rc = -FI_ECANCELED;
+
+    while (!ugni_link_is_alone(&tags->held)) {
+        recv = ugni_container_of(tags->held.next, ugni_tag_recv_t, active);
+        if (recv->state == UGNI_TAG_HELD) {
+            rc = post(iface, recv, 0);
+        }
+        if (rc == -FI_EAGAIN) {
+            return;
+        }
+        ugni_link_remove(&recv->active);
+        if (rc == 0) {
+            recv->state = UGNI_TAG_POSTED;
+        } else {
+            --tags->num_posted;
+            failed(iface, recv, (int)-rc);
+        }
+        rc = -FI_ECANCELED;
+    }
+}
+
 /* --- Progress ------------------------------------------------------------- */
 
 static void search(ugni_iface_t *iface)
@@ -414,8 +457,11 @@ unsigned ugni_tag_progress(ugni_iface_t *iface)
         link = link->next;
         ugni_tag_continue(iface, recv);
     }
-    if (tags->searches && !tags->is_searching) {
-        search(iface);
+    if (!tags->is_searching) {
+        post_held(iface);
+        if (tags->searches && ugni_link_is_alone(&tags->held)) {
+            search(iface);
+        }
     }
     return 0;
 }

@@ -47,7 +47,9 @@ _Static_assert(sizeof(ugni_wire_rndv_t) == 32, "wire format");
 
 typedef enum {
     /* Receives of the user */
-    UGNI_TAG_POSTED, /* Posted: libfabric has no message for it yet */
+    UGNI_TAG_HELD,     /* In tags->held: not passed to libfabric yet */
+    UGNI_TAG_UNWANTED, /* In tags->held: cancelled, progress reports it */
+    UGNI_TAG_POSTED,   /* Posted: libfabric has no message for it yet */
     /* Receives of the plugin, for unexpected messages */
     UGNI_TAG_PEEKING,  /* Searches for an unexpected message */
     UGNI_TAG_CLAIMING, /* Receives the message that was found */
@@ -69,7 +71,7 @@ typedef struct ugni_tag_recv {
     void *buffer;           /* The user's buffer */
     size_t size;            /* Bytes of `buffer` */
     uct_mem_h memh;         /* Memory handle of `buffer`, or NULL */
-    ugni_link_t active;     /* Node in tags->active */
+    ugni_link_t active;     /* Node in tags->held or tags->active */
     /* Members of a rendezvous */
     ugni_ep_t *ep; /* Internal endpoint to the sender */
     struct ugni_rkey *rkey;
@@ -101,6 +103,9 @@ typedef struct ugni_tags {
                        * set both callbacks, and the provider supports it */
     int is_searching; /* A receive in UGNI_TAG_PEEKING or UGNI_TAG_CLAIMING
                        * exists */
+    /* Receives that the user has posted while is_searching: libfabric would
+     * match them with messages behind the one that the search has found */
+    ugni_link_t held;
     /* Number of receives that the user has posted, and maximum of this
      * number */
     unsigned num_posted, max_posted;

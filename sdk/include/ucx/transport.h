@@ -317,7 +317,12 @@ struct ucx_iface_ops {
      *  call returned. */
     ucs_status_t (*event_arm)(uct_iface_h iface, unsigned events);
 
-    /* Hardware tag matching, as the functions uct_iface_tag_* describe */
+    /* Hardware tag matching, as the functions uct_iface_tag_* describe.
+     * Messages of one sender match receives in the order in which they were
+     * sent and posted. Unexpected messages are reported in the order of their
+     * arrival, each as a whole (UCT_CB_PARAM_FLAG_FIRST alone), and a receive
+     * that is posted before such a report does not match a later message of
+     * the same sender. All callbacks are called from progress only. */
     /** Posts a receive; `ctx` belongs to the interface until completed_cb or
      *  rndv_cb of `ctx` is called, or a forced cancel succeeds.
      *  UCS_ERR_EXCEEDS_LIMIT: no more receives can be posted. */
@@ -325,7 +330,9 @@ struct ucx_iface_ops {
                                    uct_tag_t tag_mask, const uct_iov_t *iov,
                                    size_t iovcnt, uct_tag_context_t *ctx);
     /** Cancels a receive; without `force` its completed_cb reports the
-     *  result. */
+     *  result. With `force` the interface does not use `ctx` and the buffer
+     *  after the call. A message that it has already matched with the receive
+     *  is reported as unexpected. May be called from any callback. */
     ucs_status_t (*tag_recv_cancel)(uct_iface_h iface, uct_tag_context_t *ctx,
                                     int force);
 
