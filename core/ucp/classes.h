@@ -31,7 +31,7 @@
  */
 /* clang-format off */
 #define UCP_CLASSES(row) \
-    row(tag,    288,  0, 0) \
+    row(tag,    296,  0, 1) \
     row(am,      64,  0, 0) \
     row(stream, 136,  8, 0) \
     row(rma,     40, 16, 2) \
@@ -61,6 +61,8 @@ enum {
     UCP_REQUEST_FLAG_ARRIVING  = 1 << 10,
     /** rndv: receive whose data arrives by rendezvous */
     UCP_REQUEST_FLAG_BY_RNDV   = 1 << 11,
+    /** tag: posted receive that a transport matches, too (tag/offload.h) */
+    UCP_REQUEST_FLAG_OFFLOADED = 1 << 14,
 };
 
 #endif

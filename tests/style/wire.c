@@ -14,6 +14,7 @@
 #include "ucp/rndv/rndv.h"
 #include "ucp/stream/stream.h"
 #include "ucp/tag/eager.h"
+#include "ucp/tag/offload.h"
 #include "ucp/tag/rndv.h"
 #include "ucp/wireup/introduce.h"
 #include "ucp/wireup/fragments.h"
@@ -56,6 +57,7 @@ static const struct {
     HEAD(ATOMIC, ucp_amo_t),
     HEAD(ATOMIC_REPLY, ucp_amo_reply_t),
     HEAD(RMA_ACK, ucp_rma_ack_t),
+    HEAD(TAG_OFFLOAD, ucp_tag_offload_msg_t),
     HEAD(STREAM, ucp_stream_head_t),
     HEAD(STREAM_OPEN, ucp_stream_open_t),
     HEAD(STREAM_CLOSE, ucp_stream_open_t),

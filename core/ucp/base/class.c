@@ -104,6 +104,19 @@ void ucp_classes_layout(ucp_worker_h worker, uct_iface_params_t *params)
     }
 }
 
+ucs_status_t ucp_classes_iface_opened(struct ucp_worker_iface *wiface)
+{
+    const ucp_class_t *const *class;
+    ucs_status_t status = UCS_OK;
+
+    for (class = ucp_classes; (*class != NULL) && (status == UCS_OK); ++class) {
+        if ((*class)->iface_opened != NULL) {
+            status = (*class)->iface_opened(wiface);
+        }
+    }
+    return status;
+}
+
 ucs_status_t ucp_classes_ep_init(ucp_ep_h ep, const ucp_ep_params_t *params)
 {
     const ucp_class_t *const *class;

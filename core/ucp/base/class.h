@@ -50,6 +50,7 @@ typedef struct ucp_class_message {
 } ucp_class_message_t;
 
 struct ucp_multi_receiver;
+struct ucp_worker_iface;
 
 /** A function that is NULL is not called. All functions are called with the
  *  worker's lock held, except while the worker is created and at the end of
@@ -86,8 +87,10 @@ typedef struct ucp_class {
      *  receives that may wait for the message. */
     void (*worker_lost)(ucp_worker_h worker);
     /** Sets the parameters of an interface before it is opened: alignment and
-     *  headroom of received messages. */
+     *  headroom of received messages, callbacks of tag matching. */
     void (*layout)(ucp_worker_h worker, uct_iface_params_t *params);
+    /** An interface was opened, and the handlers of messages are set. */
+    ucs_status_t (*iface_opened)(struct ucp_worker_iface *wiface);
 
     /** An endpoint was created for the user, not by the library for replies. */
     ucs_status_t (*ep_init)(ucp_ep_h ep, const ucp_ep_params_t *params);
@@ -134,8 +137,8 @@ extern const ucp_class_t *const ucp_classes[];
 /* Each function calls the corresponding function of ucp_class_t for all
  * classes, in the order of the table; ucp_classes_cleanup() in reverse order.
  * If a worker_init fails, ucp_classes_init() cleans up the classes before it.
- * ucp_classes_ep_init() stops at the first failure and leaves the clean-up to
- * the caller. Functions that return an int return non-zero if a class does, and
+ * ucp_classes_iface_opened() and ucp_classes_ep_init() stop at the first failure
+ * and leave the clean-up to the caller. Functions that return an int return non-zero if a class does, and
  * stop there; so does ucp_classes_cancel(). */
 ucs_status_t ucp_classes_init(ucp_worker_h worker,
                               const ucp_worker_params_t *params);
@@ -145,6 +148,7 @@ void ucp_classes_cleanup(ucp_worker_h worker);
 int ucp_classes_are_busy(ucp_worker_h worker);
 void ucp_classes_lost(ucp_worker_h worker);
 void ucp_classes_layout(ucp_worker_h worker, uct_iface_params_t *params);
+ucs_status_t ucp_classes_iface_opened(struct ucp_worker_iface *wiface);
 ucs_status_t ucp_classes_ep_init(ucp_ep_h ep, const ucp_ep_params_t *params);
 void ucp_classes_ep_close(ucp_ep_h ep, int force);
 int ucp_classes_ep_is_owed(ucp_ep_h ep);

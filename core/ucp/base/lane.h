@@ -51,6 +51,13 @@ typedef struct ucp_lane_am {
     uint8_t many;
 } ucp_lane_am_t;
 
+/** Limits of tag offload in bytes. */
+typedef struct ucp_lane_tag {
+    size_t max_short; /**< Maximum of tag_eager_short; 0: not supported */
+    /** Maximum of tag_eager_bcopy; 0: the lane is not used for tag offload */
+    size_t max_bcopy;
+} ucp_lane_tag_t;
+
 /** Limits of put or get in bytes; max_iov is a number of entries. A method
  *  (short, bcopy, zcopy) whose maximum is 0 is not supported. */
 typedef struct ucp_lane_rma {
@@ -89,6 +96,7 @@ typedef struct ucp_lane_config {
                        *   memory */
     ucs_linear_func_t reg_cost;
     ucp_lane_am_t am;
+    ucp_lane_tag_t tag;
     ucp_lane_rma_t put, get;
     struct {
         /** Supported atomics, bits by uct_atomic_op_t */

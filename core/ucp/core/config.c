@@ -140,6 +140,12 @@ static const ucs_config_field_t fields[] = {
      "others, too. n: these are selected by estimated costs.",
      offsetof(ucp_config_options_t, proto_learn_streams), UCS_CONFIG_TYPE_BOOL},
 
+    {"TM_THRESH", "auto",
+     "Size, in bytes, of the smallest receive buffer whose tag a transport\n"
+     "matches, if the transport supports tag matching (UCX_UGNI_TM_ENABLE).\n"
+     "auto: the transport's minimum.",
+     offsetof(ucp_config_options_t, tm_thresh), UCS_CONFIG_TYPE_MEMUNITS},
+
     {"ADAPTIVE_PROGRESS", "y",
      "Poll interfaces without traffic less often. n: poll all of them in every\n"
      "progress.",

@@ -147,6 +147,9 @@ static ucs_status_t open_iface(ucp_worker_h worker, unsigned resource_index,
     wiface->attr = uct_iface_attr(wiface->iface);
     ucp_lane_config_fill(wiface);
     status = set_handlers(wiface);
+    if (status == UCS_OK) {
+        status = ucp_classes_iface_opened(wiface);
+    }
     if (status != UCS_OK) {
         uct_iface_close(wiface->iface);
         return status;

@@ -163,7 +163,7 @@ static void fetched(ucp_stage_frag_t *frag)
     if (req == NULL) {
         ucp_stage_frag_put(frag);
     } else {
-        ucp_ep_copied(req->send.ep);
+        ucp_ep_continue(req->send.ep);
     }
 }
 

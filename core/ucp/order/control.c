@@ -144,6 +144,28 @@ ucs_status_t ucp_ep_send_control(ucp_ep_h ep, uint8_t am_id,
     return UCS_OK;
 }
 
+ucs_status_t ucp_ep_send_ahead(ucp_ep_h ep, uint8_t am_id, const void *message,
+                               size_t length)
+{
+    control_t control = {message, length};
+    ucp_request_t *req;
+    ssize_t packed;
+
+    if ((ep->flags & UCP_EP_FLAG_FAILED) || ucs_queue_is_empty(&ep->waiting)) {
+        return ucp_ep_send_control(ep, am_id, message, length);
+    }
+    packed = control_send(ep, am_id, &control);
+    if (packed != UCS_ERR_NO_RESOURCE) {
+        return (packed < 0) ? (ucs_status_t)packed : UCS_OK;
+    }
+    req = make_control(ep, am_id, message, length);
+    if (req == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    ucp_ep_wait_in_front(ep, req);
+    return UCS_OK;
+}
+
 ucs_status_t ucp_ep_send_in_order(ucp_ep_h ep, uint8_t am_id,
                                   const void *message, size_t length)
 {

@@ -53,7 +53,7 @@ static uct_pending_req_t *pending_of(ucp_ep_h ep, unsigned lane)
  * function, or UCP_NULL_LANE. Returns
  *
  * - UCS_OK: `pending` was added, or the endpoint has failed, or the request
- *   waits for a copy of its data instead (ucp_ep_copied())
+ *   waits for another event instead (ucp_ep_continue())
  * - UCS_ERR_BUSY: the lane has send resources now, the caller tries again
  * - UCS_ERR_NO_RESOURCE: the lane is `from`. Its callback returns this status,
  *   and so stays in the pending queue
@@ -134,7 +134,7 @@ void ucp_ep_resume(ucp_ep_h ep)
     }
 }
 
-void ucp_ep_copied(ucp_ep_h ep)
+void ucp_ep_continue(ucp_ep_h ep)
 {
     ucp_request_t *first;
 
@@ -165,6 +165,20 @@ void ucp_ep_wait_for_resources(ucp_ep_h ep, ucp_request_t *req)
            (drain(ep) != UCS_OK)) {
         /* Some requests were sent. The first one in the queue may now wait for
          * another lane, which has send resources. */
+    }
+}
+
+void ucp_ep_wait_in_front(ucp_ep_h ep, ucp_request_t *req)
+{
+    ucp_request_t *first = ucs_queue_head_elem_non_empty(&ep->waiting,
+                                                         ucp_request_t,
+                                                         send.queue);
+
+    ucs_queue_push_head(&ep->waiting, &req->send.queue);
+    if ((first->lane == UCP_NULL_LANE) && !(ep->flags & UCP_EP_FLAG_DRAINING)) {
+        /* No lane's `pending` is in a transport's queue: add that of the new
+         * first request */
+        ucp_ep_resume(ep);
     }
 }
 

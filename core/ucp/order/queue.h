@@ -23,15 +23,20 @@ void ucp_ep_hold(ucp_ep_h ep);
 void ucp_ep_resume(ucp_ep_h ep);
 
 /**
- * A request whose data is being copied in the background waits in the queue,
- * too; its `lane` is then UCP_NULL_LANE. ucp_ep_copied() is called when such a
- * copy is complete. If the first request in the queue waits for a copy, this
- * function sends the requests in the queue.
+ * A request that waits for another event than send resources (a copy of its
+ * data in the background, or the peer's agreement to tag offload) waits in the
+ * queue, too; its `lane` is then UCP_NULL_LANE. ucp_ep_continue() is called
+ * after such an event. If the first request in the queue waits for an event,
+ * this function sends the requests in the queue.
  */
-void ucp_ep_copied(ucp_ep_h ep);
+void ucp_ep_continue(ucp_ep_h ep);
 
 /** Appends a request to the endpoint's queue. */
 void ucp_ep_wait_for_resources(ucp_ep_h ep, ucp_request_t *req);
+
+/** Puts a request at the front of the endpoint's queue, which other requests
+ *  wait in. Its lane had no send resources. */
+void ucp_ep_wait_in_front(ucp_ep_h ep, ucp_request_t *req);
 
 /**
  * Starts a send: calls the progress function of the request until the request
@@ -50,6 +55,12 @@ ucs_status_t ucp_ep_send_control(ucp_ep_h ep, uint8_t am_id,
  *  fence, the message waits, too, so that it stays in order with them. */
 ucs_status_t ucp_ep_send_in_order(ucp_ep_h ep, uint8_t am_id,
                                   const void *message, size_t length);
+
+/** As ucp_ep_send_control(), but ahead of the requests in the queue: not in
+ *  order with the other messages of the endpoint. For a message that a peer
+ *  waits for while the queue may wait for a message of that peer. */
+ucs_status_t ucp_ep_send_ahead(ucp_ep_h ep, uint8_t am_id, const void *message,
+                               size_t length);
 
 /** Sends a small message to the peer at once, ahead of the requests in the
  *  queue. If lane 0 cannot send the message now, passes it to

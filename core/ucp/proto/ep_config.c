@@ -180,6 +180,9 @@ static const ucp_ep_config_t *keep(ucp_worker_h worker, ucp_ep_config_t *config)
                          rndv_thresh(&context->options, config)) != UCS_OK) {
         goto err;
     }
+    if (config->tag_path == UCP_TAG_PATH_ASK) {
+        config->tag_short_end = 0; /* A short send does not ask the peer */
+    }
     if (config->rndv_lane != UCP_NULL_LANE) {
         /* A short send without a request does not call ucp_measure_before(), so
          * messages of at least UCP_MEASURE_MIN bytes need a request. */
@@ -204,12 +207,23 @@ err:
     return NULL;
 }
 
+/* As keep(); prints the protocols if the user has set UCX_PROTO_INFO. */
+static const ucp_ep_config_t *keep_and_show(ucp_worker_h worker,
+                                            ucp_ep_config_t *config)
+{
+    const ucp_ep_config_t *kept = keep(worker, config);
+
+    if ((kept != NULL) && worker->context->options.proto_info) {
+        show(worker, kept);
+    }
+    return kept;
+}
+
 const ucp_ep_config_t *ucp_ep_config_get(ucp_worker_h worker,
                                          const ucp_selected_lane_t *lanes,
                                          unsigned num_lanes, int err_mode,
                                          int is_local)
 {
-    const ucp_ep_config_t *kept;
     ucp_ep_config_t *config;
     unsigned i;
 
@@ -229,11 +243,10 @@ const ucp_ep_config_t *ucp_ep_config_get(ucp_worker_h worker,
         config->lanes[i].remote_md = lanes[i].remote_md;
         config->lanes[i].remote_device = lanes[i].remote_device;
     }
-    kept = keep(worker, config);
-    if ((kept != NULL) && worker->context->options.proto_info) {
-        show(worker, kept);
-    }
-    return kept;
+    config->tag_path = (config->lanes[UCP_AM_LANE].tag.max_bcopy > 0) ?
+                           UCP_TAG_PATH_ASK :
+                           UCP_TAG_PATH_AM;
+    return keep_and_show(worker, config);
 }
 
 /* For a lane that has failed: clears its capabilities, so that no protocol uses
@@ -242,47 +255,47 @@ const ucp_ep_config_t *ucp_ep_config_get(ucp_worker_h worker,
 static void disable_lane(ucp_lane_config_t *lane)
 {
     memset(&lane->am, 0, sizeof(lane->am));
+    memset(&lane->tag, 0, sizeof(lane->tag));
     memset(&lane->put, 0, sizeof(lane->put));
     memset(&lane->get, 0, sizeof(lane->get));
     memset(&lane->amo, 0, sizeof(lane->amo));
     lane->caps = 0;
 }
 
-/* Returns the variant of `config` with these failed lanes (`lost`) and these
- * classes of measured bandwidth, or NULL if it does not exist yet. */
-static const ucp_ep_config_t *
-find_variant(ucp_worker_h worker, const ucp_ep_config_t *config,
-             ucp_lane_map_t lost, unsigned measured, unsigned measured_copy)
+/* Creates the variant of `config` with this path of tagged messages, these
+ * failed lanes (`lost`) and these classes of measured bandwidth. It has the same
+ * lanes, and the same `whole`, which is the configuration without failed lanes
+ * and measurements. The caller changes the lanes and then calls keep(). If the
+ * variant exists already, returns NULL, and the variant in *known_p, which is
+ * NULL if out of memory. */
+static ucp_ep_config_t *derive(ucp_worker_h worker,
+                               const ucp_ep_config_t *config, unsigned tag_path,
+                               ucp_lane_map_t lost, unsigned measured,
+                               unsigned measured_copy,
+                               const ucp_ep_config_t **known_p)
 {
+    ucp_ep_config_t *variant;
     unsigned i;
 
     for (i = 0; i < worker->num_configs; ++i) {
-        if ((worker->configs[i]->whole == config->whole) &&
-            (worker->configs[i]->lost == lost) &&
-            (worker->configs[i]->measured == measured) &&
-            (worker->configs[i]->measured_copy == measured_copy)) {
-            return worker->configs[i];
+        *known_p = worker->configs[i];
+        if (((*known_p)->whole == config->whole) &&
+            ((*known_p)->tag_path == tag_path) && ((*known_p)->lost == lost) &&
+            ((*known_p)->measured == measured) &&
+            ((*known_p)->measured_copy == measured_copy)) {
+            return NULL;
         }
     }
-    return NULL;
-}
 
-/* Returns a new configuration with the lanes of `config`. It has the same
- * `whole`, which is the configuration without failed lanes and measurements.
- * The caller changes the lanes and then calls keep(). Returns NULL if out of
- * memory. */
-static ucp_ep_config_t *make_variant(ucp_worker_h worker,
-                                     const ucp_ep_config_t *config)
-{
-    ucp_ep_config_t *variant = alloc(worker, config->num_lanes,
-                                     config->err_mode);
-
+    *known_p = NULL;
+    variant  = alloc(worker, config->num_lanes, config->err_mode);
     if (variant != NULL) {
         memcpy(variant->lanes, config->lanes, sizeof(variant->lanes));
         variant->is_local      = config->is_local;
-        variant->lost          = config->lost;
-        variant->measured      = config->measured;
-        variant->measured_copy = config->measured_copy;
+        variant->tag_path      = (uint8_t)tag_path;
+        variant->lost          = lost;
+        variant->measured      = (uint8_t)measured;
+        variant->measured_copy = (uint8_t)measured_copy;
         variant->whole         = config->whole;
     }
     return variant;
@@ -294,20 +307,27 @@ const ucp_ep_config_t *ucp_ep_config_without(ucp_worker_h worker,
 {
     ucp_lane_map_t lost = config->lost | (ucp_lane_map_t)UCS_BIT(lane);
     const ucp_ep_config_t *known;
-    ucp_ep_config_t *left;
+    ucp_ep_config_t *left = derive(worker, config, config->tag_path, lost,
+                                   config->measured, config->measured_copy,
+                                   &known);
 
-    known = find_variant(worker, config, lost, config->measured,
-                         config->measured_copy);
-    if (known != NULL) {
+    if (left == NULL) {
         return known;
     }
-    left = make_variant(worker, config);
-    if (left == NULL) {
-        return NULL;
-    }
     disable_lane(&left->lanes[lane]);
-    left->lost = lost;
     return keep(worker, left);
+}
+
+const ucp_ep_config_t *ucp_ep_config_tag(ucp_worker_h worker,
+                                         const ucp_ep_config_t *config,
+                                         ucp_tag_path_t path)
+{
+    const ucp_ep_config_t *known;
+    ucp_ep_config_t *variant = derive(worker, config, path, config->lost,
+                                      config->measured, config->measured_copy,
+                                      &known);
+
+    return (variant == NULL) ? known : keep_and_show(worker, variant);
 }
 
 /* Sets the costs of large put and get, on the lane that `whole` uses for them,
@@ -340,28 +360,19 @@ const ucp_ep_config_t *ucp_ep_config_measured(ucp_worker_h worker,
                                               unsigned measured_copy)
 {
     const ucp_lane_am_t *before = ucp_ep_config_am(config->whole);
-    const ucp_ep_config_t *kept;
-    ucp_ep_config_t *variant;
+    const ucp_ep_config_t *known;
+    ucp_ep_config_t *variant = derive(worker, config, config->tag_path,
+                                      config->lost, measured, measured_copy,
+                                      &known);
 
-    kept = find_variant(worker, config, config->lost, measured, measured_copy);
-    if (kept != NULL) {
-        return kept;
-    }
-    variant = make_variant(worker, config);
     if (variant == NULL) {
-        return NULL;
+        return known;
     }
-    variant->measured                     = (uint8_t)measured;
-    variant->measured_copy                = (uint8_t)measured_copy;
     variant->lanes[UCP_AM_LANE].am.stream = (measured == 0) ?
                                                 before->stream :
                                                 ucp_measure_bandwidth(measured);
     set_copy_cost(variant);
-    kept = keep(worker, variant);
-    if ((kept != NULL) && worker->context->options.proto_info) {
-        show(worker, kept);
-    }
-    return kept;
+    return keep_and_show(worker, variant);
 }
 
 /* Returns the lane configuration of the interface that has the smallest limit

@@ -12,6 +12,10 @@
  *  least this many bytes, because UCP's own headers and keys have to fit. */
 enum { UCP_MIN_AM_BCOPY = 256 };
 
+/** Minimum bytes of the header of tag_rndv_request, for the announcement of a
+ *  rendezvous, that a transport must support to be used for tag offload. */
+enum { UCP_MIN_TAG_HDR = 192 };
+
 /** A lane that is selected for an endpoint and not created yet. */
 typedef struct ucp_selected_lane {
     uint8_t iface_index; /**< Index in worker->ifaces */

@@ -71,6 +71,25 @@ static void fill_am(ucp_lane_am_t *am, ucp_worker_iface_t *wiface)
     }
 }
 
+/* A transport reports no event when an unexpected message arrives that it
+ * matches, so a worker that sleeps (UCP_FEATURE_WAKEUP) does not use tag
+ * offload. */
+static void fill_tag(ucp_lane_tag_t *tag, ucp_worker_iface_t *wiface)
+{
+    const uct_iface_attr_t *attr = &wiface->attr->base;
+    const uint64_t features      = wiface->worker->context->features;
+
+    if (!(attr->cap.flags & UCT_IFACE_FLAG_TAG_EAGER_BCOPY) ||
+        (attr->cap.tag.rndv.max_hdr < UCP_MIN_TAG_HDR) ||
+        !(features & UCP_FEATURE_TAG) || (features & UCP_FEATURE_WAKEUP)) {
+        return;
+    }
+    tag->max_bcopy = attr->cap.tag.eager.max_bcopy;
+    if (attr->cap.flags & UCT_IFACE_FLAG_TAG_EAGER_SHORT) {
+        tag->max_short = attr->cap.tag.eager.max_short;
+    }
+}
+
 static void fill_put(ucp_lane_rma_t *put, ucp_worker_iface_t *wiface)
 {
     const uct_iface_attr_t *attr = &wiface->attr->base;
@@ -159,6 +178,7 @@ void ucp_lane_config_fill(ucp_worker_iface_t *wiface)
     lane->rkey_size = md_attr->rkey_packed_size;
     lane->reg_cost  = md_attr->reg_cost;
     fill_am(&lane->am, wiface);
+    fill_tag(&lane->tag, wiface);
     fill_put(&lane->put, wiface);
     fill_get(&lane->get, wiface);
 

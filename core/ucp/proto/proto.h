@@ -100,7 +100,20 @@ enum {
     /** Writes the peer's memory over a lane. In a rendezvous the sender does
      *  this */
     UCP_PROTO_FLAG_PUT      = UCS_BIT(8),
+    /** Sends tagged messages as active messages (UCP_TAG_PATH_AM) */
+    UCP_PROTO_FLAG_TAG_AM   = UCS_BIT(9),
+    /** Sends tagged messages by the tag slots of lane 0 (UCP_TAG_PATH_SLOTS) */
+    UCP_PROTO_FLAG_TAG_SLOT = UCS_BIT(10),
 };
+
+/** How an endpoint sends tagged messages. All of its messages take one path,
+ *  which keeps their order (tag/offload.h). */
+typedef enum {
+    UCP_TAG_PATH_AM, /**< As active messages; the receiver's UCP matches them */
+    /** As UCP_TAG_PATH_AM, until the peer agrees to UCP_TAG_PATH_SLOTS */
+    UCP_TAG_PATH_ASK,
+    UCP_TAG_PATH_SLOTS, /**< The transport matches them (tag offload) */
+} ucp_tag_path_t;
 
 /** A protocol. req->send.proto is the present protocol of a request. It may
  *  change: for example, a rendezvous has one protocol for the announcement and
@@ -209,6 +222,7 @@ struct ucp_ep_config {
     /** The endpoint has no lanes yet. Messages are limited such that they fit
      *  each interface that may become lane 0 */
     uint8_t unconnected;
+    uint8_t tag_path; /**< ucp_tag_path_t */
     /** The peer is on this machine (ucp_address_is_local) */
     uint8_t is_local;
     /** UCP_PROTO_FLAG_* of the protocol for the data of a rendezvous that the
@@ -299,6 +313,12 @@ const ucp_ep_config_t *ucp_ep_config_get(ucp_worker_h worker,
 const ucp_ep_config_t *ucp_ep_config_without(ucp_worker_h worker,
                                              const ucp_ep_config_t *config,
                                              unsigned lane);
+/** Returns the configuration of an endpoint that now sends tagged messages by
+ *  this path. Returns NULL if out of memory. */
+const ucp_ep_config_t *ucp_ep_config_tag(ucp_worker_h worker,
+                                         const ucp_ep_config_t *config,
+                                         ucp_tag_path_t path);
+
 /** Returns the configuration of an endpoint after a measurement: with the costs
  *  that follow from these classes of bandwidth (measure.h), of messages and of
  *  large put and get. Returns NULL if out of memory. */

@@ -181,17 +181,21 @@ static ucs_status_t fill_tables(ucp_ep_config_t *config, size_t zcopy_thresh,
         .config = config,
         .prefer = config->rndv_prefer,
     };
-    ucp_proto_query_t query = {
-        .config       = config,
-        .zcopy_thresh = zcopy_thresh,
-        .rndv_thresh  = rndv_thresh,
+    const unsigned other_path = (config->tag_path == UCP_TAG_PATH_SLOTS) ?
+                                    UCP_PROTO_FLAG_TAG_AM :
+                                    UCP_PROTO_FLAG_TAG_SLOT;
+    ucp_proto_query_t query   = {
+          .config       = config,
+          .zcopy_thresh = zcopy_thresh,
+          .rndv_thresh  = rndv_thresh,
+          .without      = other_path,
     };
     ucp_proto_query_t copied = {
         .dt_class     = UCP_DT_CLASS_CONTIG,
         .config       = config,
         .zcopy_thresh = UCP_PROTO_THRESH_NEVER,
         .rndv_thresh  = UCP_PROTO_THRESH_NEVER,
-        .without      = UCP_PROTO_FLAG_SHORT,
+        .without      = UCP_PROTO_FLAG_SHORT | other_path,
     };
     ucs_status_t status = fill_classes(config, &data);
     unsigned op;

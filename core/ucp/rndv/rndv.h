@@ -89,6 +89,9 @@ enum {
     /** The receiver may send an address of memory that only a device can
      *  access, even if NO_PUT is set */
     UCP_RNDV_RTS_PUT_TO_DEVICE = UCS_BIT(2),
+    /** Tagged messages: the sender does not want to wait for a receive; the
+     *  receiver fetches the data before it is matched */
+    UCP_RNDV_RTS_FETCH         = UCS_BIT(3),
 };
 
 typedef struct {

@@ -11,6 +11,7 @@
 #include "ucp/tag/eager.h"
 #include "ucp/tag/match.h"
 #include "ucp/tag/multi.h"
+#include "ucp/tag/offload.h"
 #include "ucp/tag/rndv.h"
 
 static ucs_status_t worker_init(ucp_worker_h worker,
@@ -28,6 +29,7 @@ static ucs_status_t worker_init(ucp_worker_h worker,
 
 static void worker_cleanup(ucp_worker_h worker)
 {
+    ucp_tag_offload_cleanup(worker);
     ucp_tag_match_cleanup(ucp_worker_tag(worker));
 }
 
@@ -119,12 +121,14 @@ static const ucp_class_message_t messages[] = {
      sizeof(ucp_eager_sync_hdr_t), ucp_tag_eager_sync_handler, &sync_sent},
     {UCP_AM_ID_EAGER_SYNC_ACK, 0, 0, ucp_tag_eager_sync_ack_handler},
     {UCP_AM_ID_RNDV_RTS, 0, 0, ucp_tag_rts_handler},
+    {UCP_AM_ID_TAG_OFFLOAD, 0, 0, ucp_tag_offload_handler},
 };
 
 static const ucp_proto_t *const protos[] = {
-    &ucp_proto_tag_eager_short, &ucp_proto_tag_eager_bcopy,
-    &ucp_proto_tag_eager_zcopy, &ucp_proto_tag_multi,
-    &ucp_proto_tag_rndv,
+    &ucp_proto_tag_eager_short,  &ucp_proto_tag_eager_bcopy,
+    &ucp_proto_tag_eager_zcopy,  &ucp_proto_tag_multi,
+    &ucp_proto_tag_rndv,         &ucp_proto_tag_offload_eager,
+    &ucp_proto_tag_offload_rndv, &ucp_proto_tag_offload_fetch,
 };
 
 const ucp_class_t ucp_tag_class = {
@@ -138,6 +142,8 @@ const ucp_class_t ucp_tag_class = {
     .worker_end     = worker_end,
     .worker_cleanup = worker_cleanup,
     .worker_lost    = worker_lost,
+    .layout         = ucp_tag_offload_layout,
+    .iface_opened   = ucp_tag_offload_iface_opened,
     .cancel         = cancel,
     .describe       = describe,
 };

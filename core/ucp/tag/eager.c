@@ -113,7 +113,8 @@ const ucp_proto_t ucp_proto_tag_eager_short = {
     .query    = short_query,
     .progress = short_progress,
     .abort    = eager_abort,
-    .flags    = UCP_PROTO_FLAG_SHORT | UCP_PROTO_FLAG_MESSAGES,
+    .flags    = UCP_PROTO_FLAG_SHORT | UCP_PROTO_FLAG_MESSAGES |
+             UCP_PROTO_FLAG_TAG_AM,
 };
 
 /* ---------------------------------------------------------------- bcopy -- */
@@ -149,7 +150,7 @@ const ucp_proto_t ucp_proto_tag_eager_bcopy = {
     .is_immediate = ucp_proto_always,
     .progress     = bcopy_progress,
     .abort        = eager_abort,
-    .flags        = UCP_PROTO_FLAG_MESSAGES,
+    .flags        = UCP_PROTO_FLAG_MESSAGES | UCP_PROTO_FLAG_TAG_AM,
     .reply        = UCP_AM_ID_EAGER_SYNC_ACK,
 };
 
@@ -206,7 +207,7 @@ const ucp_proto_t ucp_proto_tag_eager_zcopy = {
     .init     = eager_init,
     .progress = zcopy_progress,
     .abort    = eager_abort,
-    .flags    = UCP_PROTO_FLAG_MESSAGES,
+    .flags    = UCP_PROTO_FLAG_MESSAGES | UCP_PROTO_FLAG_TAG_AM,
     .reply    = UCP_AM_ID_EAGER_SYNC_ACK,
 };
 

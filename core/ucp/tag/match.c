@@ -128,6 +128,7 @@ ucs_status_t ucp_tag_match_init(ucp_tag_match_t *tm, ucp_tag_t sender_mask)
 
     memset(&tm->expected, 0, sizeof(tm->expected));
     memset(&tm->unexpected, 0, sizeof(tm->unexpected));
+    tm->offload = NULL;
     keys_init(tm, sender_mask);
     status = expected_init(tm);
     if (status == UCS_OK) {
@@ -256,12 +257,43 @@ void ucp_tag_expected_add(ucp_tag_match_t *tm, ucp_request_t *req)
     }
 }
 
+void ucp_tag_expected_restore(ucp_tag_match_t *tm, ucp_request_t *req)
+{
+    unsigned i                   = key_of(tm, ucp_recv_tag(req)->tag_mask);
+    ucp_tag_receives_t *receives = &tm->expected.by_key[i];
+    ucs_queue_head_t *bucket     = &receives->buckets[ucp_tag_bucket(
+            ucp_recv_tag(req)->tag & tm->keys[i], receives->shift)];
+    ucp_request_t *other;
+    ucs_queue_head_t later;
+    ucs_queue_elem_t *elem;
+
+    ucs_queue_head_init(&later);
+    ucs_queue_splice(&later, bucket);
+    while (!ucs_queue_is_empty(&later)) {
+        other = ucs_queue_head_elem_non_empty(&later, ucp_request_t,
+                                              recv.queue);
+        if (ucp_recv_tag(other)->sn > ucp_recv_tag(req)->sn) {
+            break;
+        }
+        elem = ucs_queue_pull(&later);
+        ucs_queue_push(bucket, elem);
+    }
+    ucs_queue_push(bucket, &req->recv.queue);
+    ucs_queue_splice(bucket, &later);
+    ++receives->count;
+    tm->expected.num_wild += (i != 0);
+    req->flags |= UCP_REQUEST_FLAG_EXPECTED;
+}
+
 /* Updates the counts after a receive was removed from its bucket of key `i`. */
 static void expected_left(ucp_tag_match_t *tm, unsigned i, ucp_request_t *req)
 {
     --tm->expected.by_key[i].count;
     tm->expected.num_wild -= (i != 0);
     req->flags &= ~UCP_REQUEST_FLAG_EXPECTED;
+    if (req->flags & UCP_REQUEST_FLAG_OFFLOADED) {
+        ucp_tag_offload_cancel(tm->offload, req);
+    }
 }
 
 void ucp_tag_expected_remove(ucp_tag_match_t *tm, ucp_request_t *req)

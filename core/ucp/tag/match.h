@@ -64,6 +64,7 @@ struct ucp_recv_desc {
 typedef struct ucp_recv_desc ucp_recv_desc_t;
 
 struct ucp_tag_multi;
+struct ucp_tag_offload;
 
 /** State of a posted receive, or of one whose fragments are arriving. */
 typedef union ucp_tag_recv {
@@ -105,6 +106,8 @@ typedef struct ucp_tag_match {
         size_t limit;
         ucs_list_link_t all; /**< All messages in arrival order */
     } unexpected;
+    /** Matching by a transport (offload.h); NULL if no transport supports it */
+    struct ucp_tag_offload *offload;
     /** Bits of each key. keys[0] is all bits; the last key is followed by 0 */
     ucp_tag_t keys[UCP_TAG_KEYS + 1];
     unsigned num_keys;
@@ -135,7 +138,16 @@ static UCS_F_ALWAYS_INLINE int ucp_tag_fits(ucp_tag_t tag, ucp_tag_t wanted,
 /** Adds a receive whose tag and mask are set. */
 void ucp_tag_expected_add(ucp_tag_match_t *tm, ucp_request_t *req);
 
-/** Removes a posted receive. */
+/** Adds a receive again, in the order of its sequence number: it was removed
+ *  for a message that turned out to be invalid. */
+void ucp_tag_expected_restore(ucp_tag_match_t *tm, ucp_request_t *req);
+
+/** Cancels, in the transport, a receive with FLAG_OFFLOADED (offload.h). */
+void ucp_tag_offload_cancel(struct ucp_tag_offload *offload,
+                            ucp_request_t *req);
+
+/** Removes a posted receive. If a transport matches it, too, cancels it
+ *  there. */
 void ucp_tag_expected_remove(ucp_tag_match_t *tm, ucp_request_t *req);
 
 /** As ucp_tag_expected_match(). Also finds receives whose mask does not have
@@ -164,6 +176,9 @@ ucp_tag_expected_match(ucp_tag_match_t *tm, ucp_tag_t tag)
             ucs_queue_del_iter(bucket, iter);
             --exact->count;
             req->flags &= ~UCP_REQUEST_FLAG_EXPECTED;
+            if (ucs_unlikely(req->flags & UCP_REQUEST_FLAG_OFFLOADED)) {
+                ucp_tag_offload_cancel(tm->offload, req);
+            }
             return req;
         }
     }

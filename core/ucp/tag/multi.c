@@ -90,7 +90,7 @@ const ucp_proto_t ucp_proto_tag_multi = {
     .init     = multi_init,
     .progress = multi_progress,
     .abort    = multi_abort,
-    .flags    = UCP_PROTO_FLAG_MESSAGES,
+    .flags    = UCP_PROTO_FLAG_MESSAGES | UCP_PROTO_FLAG_TAG_AM,
     .reply    = UCP_AM_ID_EAGER_SYNC_ACK,
 };
 
@@ -106,7 +106,7 @@ void ucp_tag_multi_free(ucp_tag_multi_t *multi)
 
 static int is_gathered(const ucp_tag_multi_t *multi)
 {
-    return (multi->desc != NULL) ||
+    return (multi->desc != NULL) || multi->is_fetched ||
            (multi->req->dt.dt_class == UCP_DT_CLASS_GENERIC);
 }
 
@@ -156,6 +156,28 @@ static ucs_status_t take_data(ucp_multi_recv_t *msg, const void *data,
                ucp_dt_iter_unpack(&multi->req->dt, msg->received, data, length);
 }
 
+/* Ends the receive of data before the message is complete: further fragments
+ * are dropped. A rendezvous that is under way frees the message. */
+static void give_up(ucp_tag_multi_t *multi)
+{
+    if (multi->is_fetched && !multi->ended) {
+        multi->req = NULL;
+    } else if (multi->is_fetched) {
+        ucp_tag_multi_free(multi);
+    } else {
+        ucp_multi_recv_remove(&multi->super);
+        ucp_tag_multi_free(multi);
+    }
+}
+
+/* Completes the receive of a message that was freed or is freed later. */
+static void complete(ucp_request_t *req, ucs_status_t status)
+{
+    req->flags &= ~UCP_REQUEST_FLAG_ARRIVING;
+    ucp_dt_iter_finish(&req->dt);
+    ucp_request_complete_recv(req, status);
+}
+
 /* Completes the receive of a message that is not in its endpoint's list of
  * arriving messages (multi/recv.c). Data of a generic datatype is unpacked in
  * one call: some datatypes (MPICH's) cannot unpack a part that ends inside an
@@ -169,18 +191,15 @@ static void end_receive(ucp_tag_multi_t *multi, ucs_status_t status)
                                     multi->super.length);
     }
     ucp_tag_multi_free(multi);
-    req->flags &= ~UCP_REQUEST_FLAG_ARRIVING;
-    ucp_dt_iter_finish(&req->dt);
-    ucp_request_complete_recv(req, status);
+    complete(req, status);
 }
 
-static void ended(ucp_multi_recv_t *msg, ucs_status_t status)
+void ucp_tag_multi_ended(ucp_tag_multi_t *multi, ucs_status_t status)
 {
-    ucp_tag_multi_t *multi = (ucp_tag_multi_t *)msg;
-    ucp_recv_desc_t *desc  = multi->desc;
-    ucp_worker_h worker    = multi->worker;
-    size_t length          = msg->length;
-    int is_lost            = multi->is_lost;
+    ucp_recv_desc_t *desc = multi->desc;
+    ucp_worker_h worker   = multi->worker;
+    size_t length         = multi->super.length;
+    int is_lost           = multi->is_lost;
 
     if (desc == NULL) {
         end_receive(multi, status);
@@ -196,6 +215,11 @@ static void ended(ucp_multi_recv_t *msg, ucs_status_t status)
             ucp_worker_lost(worker, "a tagged message", length);
         }
     }
+}
+
+static void ended(ucp_multi_recv_t *msg, ucs_status_t status)
+{
+    ucp_tag_multi_ended((ucp_tag_multi_t *)msg, status);
 }
 
 static const ucp_multi_recv_ops_t recv_ops = {take_data, ended};
@@ -231,17 +255,15 @@ void ucp_tag_multi_match(ucp_recv_desc_t *desc, ucp_request_t *req)
         multi->bytes = NULL;
     }
     if (status != UCS_OK) {
-        ucp_multi_recv_remove(&multi->super);
-        end_receive(multi, status);
+        give_up(multi);
+        complete(req, status);
     }
 }
 
 void ucp_tag_multi_cancel(ucp_request_t *req)
 {
-    ucp_tag_multi_t *multi = ucp_recv_tag(req)->multi;
-
-    ucp_multi_recv_remove(&multi->super);
-    end_receive(multi, UCS_ERR_CANCELED);
+    give_up(ucp_recv_tag(req)->multi);
+    complete(req, UCS_ERR_CANCELED);
 }
 
 /* Matches a posted receive, or adds an unexpected message. Returns zero if

@@ -41,6 +41,9 @@ typedef struct ucp_tag_multi {
     /** A probe has removed `desc` from the queue for the user, who owns it */
     uint8_t removed;
     uint8_t is_lost; /**< Data was lost because there was no memory */
+    /** The data arrives in `bytes` by a rendezvous (fetch.h), not in fragments.
+     *  When the rendezvous ends, it frees a message without `desc` and `req` */
+    uint8_t is_fetched;
     ucs_status_t status;
     ucp_recv_desc_t *desc; /**< Descriptor of an unexpected message, or NULL */
     ucp_request_t *req;    /**< The matched receive, or NULL */
@@ -62,7 +65,11 @@ static inline ucp_tag_multi_t *ucp_tag_multi_of(const ucp_recv_desc_t *desc)
 
 extern const ucp_multi_receiver_t ucp_tag_multi_receiver;
 
-/** Frees a message of which no more fragments arrive. `multi` may be NULL. */
+/** Called when all data has arrived, or no more data arrives: completes the
+ *  matched receive, or marks the unexpected message. */
+void ucp_tag_multi_ended(ucp_tag_multi_t *multi, ucs_status_t status);
+
+/** Frees a message of which no more data arrives. `multi` may be NULL. */
 void ucp_tag_multi_free(ucp_tag_multi_t *multi);
 
 /** Matches an incomplete unexpected message with a receive whose datatype is

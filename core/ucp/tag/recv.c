@@ -8,6 +8,7 @@
 #include "ucp/dt/dt.h"
 #include "ucp/tag/eager.h"
 #include "ucp/tag/multi.h"
+#include "ucp/tag/offload.h"
 #include "ucp/tag/rndv.h"
 #include "ucp/tag/staged.h"
 #include "ucs/debug/log.h"
@@ -55,13 +56,9 @@ static UCS_F_ALWAYS_INLINE void set_info(ucp_tag_recv_info_t *info,
 
 /* -------------------------------------------------------------- arrival -- */
 
-/* Stores an unexpected message. Returns UCS_ERR_NO_MEMORY if the worker's
- * reserve of memory is used up, too. */
-static UCS_F_NOINLINE ucs_status_t keep_early(ucp_worker_h worker,
-                                              ucp_recv_desc_kind_t kind,
-                                              ucp_tag_t tag, size_t length,
-                                              const void *data, size_t size,
-                                              size_t header_size)
+ucs_status_t ucp_tag_keep_early(ucp_worker_h worker, ucp_recv_desc_kind_t kind,
+                                ucp_tag_t tag, size_t length, const void *data,
+                                size_t size, size_t header_size)
 {
     do {
         if (ucs_likely(ucp_tag_unexpected_add(ucp_worker_tag(worker), kind, tag,
@@ -73,36 +70,53 @@ static UCS_F_NOINLINE ucs_status_t keep_early(ucp_worker_h worker,
     return UCS_ERR_NO_MEMORY;
 }
 
+/* Matches an eager message that is complete, and delivers or stores it. `data`:
+ * a header of `header` bytes and `length` bytes of payload. */
+static UCS_F_ALWAYS_INLINE void take_message(ucp_worker_h worker, ucp_tag_t tag,
+                                             const void *data, size_t header,
+                                             size_t length)
+{
+    ucp_request_t *req = ucp_tag_expected_match(ucp_worker_tag(worker), tag);
+
+    if (ucs_likely(req != NULL)) {
+        set_info(&req->recv.info, tag, length);
+        complete(req, (const char *)data + header, length);
+        return;
+    }
+    if (ucs_unlikely(ucp_tag_keep_early(worker, UCP_RECV_DESC_EAGER, tag,
+                                        length, data, length + header,
+                                        header) != UCS_OK)) {
+        ucp_worker_lost(worker, "a tagged message", length);
+    }
+}
+
 /* UCT callback for received EAGER messages, which are complete in one message.
  * Hot path. */
 ucs_status_t ucp_tag_eager_handler(void *arg, void *data, size_t length,
                                    unsigned flags)
 {
-    ucp_worker_h worker        = arg;
     const ucp_eager_hdr_t *hdr = data;
-    ucp_request_t *req;
-    ucp_tag_t tag;
 
     if (ucs_unlikely(length < sizeof(*hdr))) {
         ucs_diag("dropped a tagged message of %zu bytes: too short", length);
         return UCS_OK;
     }
-
-    tag = ucp_le64_get(hdr->tag);
-    length -= sizeof(*hdr);
-    req = ucp_tag_expected_match(ucp_worker_tag(worker), tag);
-    if (ucs_likely(req != NULL)) {
-        set_info(&req->recv.info, tag, length);
-        complete(req, hdr + 1, length);
-        return UCS_OK;
-    }
-
-    if (ucs_unlikely(keep_early(worker, UCP_RECV_DESC_EAGER, tag, length, data,
-                                length + sizeof(*hdr),
-                                sizeof(*hdr)) != UCS_OK)) {
-        ucp_worker_lost(worker, "a tagged message", length);
-    }
+    take_message(arg, ucp_le64_get(hdr->tag), data, sizeof(*hdr),
+                 length - sizeof(*hdr));
     return UCS_OK;
+}
+
+void ucp_tag_eager_arrived(ucp_worker_h worker, ucp_tag_t tag, const void *data,
+                           size_t length)
+{
+    take_message(worker, tag, data, 0, length);
+}
+
+void ucp_tag_recv_complete(ucp_request_t *req, ucp_tag_t tag,
+                           const void *payload, size_t length)
+{
+    set_info(&req->recv.info, tag, length);
+    complete(req, payload, length);
 }
 
 ucs_status_t ucp_tag_eager_sync_handler(void *arg, void *data, size_t length,
@@ -125,59 +139,12 @@ ucs_status_t ucp_tag_eager_sync_handler(void *arg, void *data, size_t length,
         ucp_tag_eager_sync_ack(worker, &hdr->sender, hdr->request);
         set_info(&req->recv.info, tag, length);
         complete(req, hdr + 1, length);
-    } else if (keep_early(worker, UCP_RECV_DESC_EAGER_SYNC, tag, length, data,
-                          length + sizeof(*hdr), sizeof(*hdr)) != UCS_OK) {
+    } else if (ucp_tag_keep_early(worker, UCP_RECV_DESC_EAGER_SYNC, tag, length,
+                                  data, length + sizeof(*hdr),
+                                  sizeof(*hdr)) != UCS_OK) {
         ucp_worker_lost(worker, "a tagged message", length);
     }
     return UCS_OK;
-}
-
-ucs_status_t ucp_tag_rndv_arrived(ucp_worker_h worker, const ucp_tag_rts_t *rts,
-                                  size_t size)
-{
-    ucp_tag_t tag      = ucp_le64_get(rts->tag);
-    size_t length      = ucp_rndv_rts_length(&rts->rndv);
-    ucp_request_t *req = ucp_tag_expected_match(ucp_worker_tag(worker), tag);
-
-    if (req != NULL) {
-        set_info(&req->recv.info, tag, length);
-        ucp_rndv_recv_start(req, &rts->rndv, ucp_request_complete_recv);
-        return UCS_OK;
-    }
-    if (keep_early(worker, UCP_RECV_DESC_RNDV, tag, length, rts, size, size) !=
-        UCS_OK) {
-        ucp_worker_lost(worker, "a tagged message", length);
-        return UCS_ERR_NO_MEMORY;
-    }
-    return UCS_OK;
-}
-
-static int is_announcement_of(const ucp_recv_desc_t *desc,
-                              const ucp_rndv_rts_t *rts)
-{
-    const ucp_tag_rts_t *kept = (const ucp_tag_rts_t *)(desc + 1);
-
-    return (desc->kind == UCP_RECV_DESC_RNDV) &&
-           (memcmp(&kept->rndv.sender, &rts->sender, sizeof(rts->sender)) ==
-            0) &&
-           (memcmp(&kept->rndv.request, &rts->request, sizeof(rts->request)) ==
-            0);
-}
-
-void ucp_tag_rndv_withdrawn(ucp_worker_h worker, const ucp_tag_rts_t *rts)
-{
-    ucp_tag_t tag = ucp_le64_get(rts->tag);
-    ucp_recv_desc_t *desc;
-
-    ucs_list_for_each(desc, ucp_tag_unexpected_of(ucp_worker_tag(worker), tag),
-                      by_key[0]) {
-        if (is_announcement_of(desc, &rts->rndv)) {
-            ucp_tag_unexpected_remove(ucp_worker_tag(worker), desc);
-            ucp_tag_unexpected_free(desc);
-            ucp_rndv_reject(worker, &rts->rndv, UCS_ERR_CANCELED);
-            return;
-        }
-    }
 }
 
 /* -------------------------------------------------------------- posting -- */
@@ -436,6 +403,9 @@ ucs_status_ptr_t ucp_tag_recv_nbx(ucp_worker_h worker, void *buffer,
     ucp_recv_tag(req)->tag      = tag;
     ucp_recv_tag(req)->tag_mask = tag_mask;
     want_callback(req, param);
+    if (ucs_unlikely(ucp_worker_tag(worker)->offload != NULL)) {
+        ucp_tag_offload_post(ucp_worker_tag(worker), req);
+    }
     ucp_tag_expected_add(ucp_worker_tag(worker), req);
     ret = ucp_request_user(req);
 out:

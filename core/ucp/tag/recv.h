@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Matching of rendezvous announcements, for tag/rndv.c, which receives them. */
+/* Delivery of received messages, for tag/rndv.c, which receives rendezvous
+ * announcements, and for tag/offload_recv.c. */
 #ifndef UCP_TAG_RECV_H
 #define UCP_TAG_RECV_H
 
 #include "ucp/base/worker.h"
+#include "ucp/tag/match.h"
 
-struct ucp_tag_rts;
+/** As ucp_tag_unexpected_add(). Uses the worker's reserve if memory is short.
+ *  Returns UCS_ERR_NO_MEMORY if that is used up, too. */
+ucs_status_t ucp_tag_keep_early(ucp_worker_h worker, ucp_recv_desc_kind_t kind,
+                                ucp_tag_t tag, size_t length, const void *data,
+                                size_t size, size_t header_size);
 
-/** Called when a rendezvous announcement, already checked, has arrived: matches
- *  a receive, or stores the announcement until a receive is posted. */
-ucs_status_t ucp_tag_rndv_arrived(ucp_worker_h worker,
-                                  const struct ucp_tag_rts *rts, size_t size);
+/** Called when a whole eager message has arrived without a header, by tag
+ *  offload: matches a receive, or stores a copy of the message. */
+void ucp_tag_eager_arrived(ucp_worker_h worker, ucp_tag_t tag, const void *data,
+                           size_t length);
 
-/** Called when the sender cancels: if its announcement is not matched, drops
- *  and rejects the announcement. */
-void ucp_tag_rndv_withdrawn(ucp_worker_h worker, const struct ucp_tag_rts *rts);
+/** Completes a receive with a whole eager message. */
+void ucp_tag_recv_complete(ucp_request_t *req, ucp_tag_t tag,
+                           const void *payload, size_t length);
 
 #endif

@@ -11,6 +11,7 @@
 #include "ucp/proto/ep.h"
 #include "ucp/proto/measure.h"
 #include "ucp/tag/eager.h"
+#include "ucp/tag/offload.h"
 
 /* Starts a send by the protocol of the lowest cost, or by one that a trial
  * (learn/trial.h) measures. */
@@ -32,6 +33,9 @@ static ucs_status_ptr_t start_send(ucp_ep_h ep, const void *buffer,
     ucp_send_tag(req)->all_sent  = 0;
     ucp_send_tag(req)->in_flight = 0;
     ucp_send_tag(req)->sync      = (op == UCP_OP_TAG_SEND_SYNC);
+    if (ucs_unlikely(ep->config->tag_path == UCP_TAG_PATH_ASK)) {
+        ucp_tag_offload_ask(ep);
+    }
     ucp_measure_before(ep, req->dt.length);
     proto = ucp_proto_of_message(ep->worker, ep->config, op, req->dt.dt_class,
                                  req->dt.length, attr);
