@@ -68,6 +68,16 @@ static void consumed(uct_tag_context_t *ctx)
     ucp_tag_expected_remove(tm, req);
 }
 
+/* Completes a receive whose data is in its buffer, or that has failed. */
+static void finish(ucp_request_t *req, uct_tag_t stag, size_t length,
+                   ucs_status_t status)
+{
+    req->recv.info.sender_tag = stag;
+    req->recv.info.length     = length;
+    ucp_dt_iter_finish(&req->dt);
+    ucp_request_complete_recv(req, status);
+}
+
 static void completed(uct_tag_context_t *ctx, uct_tag_t stag, uint64_t imm,
                       size_t length, void *inline_data, ucs_status_t status)
 {
@@ -79,12 +89,9 @@ static void completed(uct_tag_context_t *ctx, uct_tag_t stag, uint64_t imm,
     ucp_stats_received(req->worker, UCP_STATS_RECV_TAG_MSGS, length);
     if ((status == UCS_OK) && (inline_data != NULL)) {
         ucp_tag_recv_complete(req, stag, inline_data, length);
-        return;
+    } else {
+        finish(req, stag, length, status);
     }
-    req->recv.info.sender_tag = stag;
-    req->recv.info.length     = length;
-    ucp_dt_iter_finish(&req->dt);
-    ucp_request_complete_recv(req, status);
 }
 
 /* Called if a receive was matched with a message that is not for it: UCP alone
@@ -114,8 +121,9 @@ static void announced(uct_tag_context_t *ctx, uct_tag_t stag,
     if (req->flags & UCP_REQUEST_FLAG_OFFLOADED) {
         consumed(ctx);
     }
-    if ((status != UCS_OK) ||
-        !ucp_tag_rts_matched(req, header, header_length)) {
+    if (status != UCS_OK) {
+        finish(req, stag, 0, status);
+    } else if (!ucp_tag_rts_matched(req, header, header_length)) {
         give_back(req);
     }
 }

@@ -97,12 +97,15 @@ static int is_wanted(int ternary, const char *provider)
            ((ternary != UCS_NO) && (strcmp(provider, "cxi") == 0));
 }
 
-/* Returns whether the provider can search unexpected tagged messages. In
- * libfabric 1.17 shm has no search, and the receive of a message that ofi_rxd
- * has found and claimed ends with a truncation error. */
-static int can_search(const char *provider)
+/* Returns whether the provider can match tags and search unexpected messages. In
+ * libfabric 1.17 shm has no search; the receive of a message that ofi_rxd has
+ * found and claimed ends with a truncation error; sockets, which receives in a
+ * thread of its own, loses a message whose receive is posted while it
+ * arrives. */
+static int can_match(const char *provider)
 {
     return (strcmp(provider, "shm") != 0) &&
+           (strcmp(provider, "sockets") != 0) &&
            (strstr(provider, "ofi_rxd") == NULL);
 }
 
@@ -127,12 +130,12 @@ static struct fi_info *add_caps(ugni_md_t *md, struct fi_info *info,
         }
     }
     if (is_wanted(md->wants_tags, provider)) {
-        if (can_search(provider)) {
+        if (can_match(provider)) {
             add_cap(&info, provider, &caps, FI_TAGGED, mr_mode);
         }
         if (!(caps & FI_TAGGED) && (md->wants_tags == UCS_YES)) {
-            ucx_warn("UCX_UGNI_TM_ENABLE=y, but the provider %s cannot search "
-                     "unexpected tagged messages: no tag matching",
+            ucx_warn("UCX_UGNI_TM_ENABLE=y, but the provider %s cannot match "
+                     "tags and search unexpected messages: no tag matching",
                      provider);
         }
     }

@@ -315,6 +315,32 @@ static void matched(ugni_iface_t *iface, ugni_tag_recv_t *recv)
     ugni_tag_recv_free(iface, recv);
 }
 
+/* Handles the message that a search has found: gives it to the first receive
+ * that fits among those that were posted during the search. Without one, the
+ * message is unexpected. */
+static void found(ugni_iface_t *iface, ugni_tag_recv_t *recv)
+{
+    ugni_link_t *link, *held = &iface->tags->held;
+    ugni_tag_recv_t *other;
+
+    for (link = held->next; link != held; link = link->next) {
+        other = ugni_container_of(link, ugni_tag_recv_t, active);
+        if ((other->state == UGNI_TAG_HELD) &&
+            (((recv->stag ^ other->tag) & other->mask) == 0)) {
+            recv->ctx    = other->ctx;
+            recv->buffer = other->buffer;
+            recv->size   = other->size;
+            recv->memh   = other->memh;
+            memcpy(recv->ctx->priv, &recv, sizeof(recv));
+            --iface->tags->num_posted;
+            ugni_tag_recv_free(iface, other);
+            matched(iface, recv);
+            return;
+        }
+    }
+    unexpected(iface, recv);
+}
+
 /* --- Completions ---------------------------------------------------------- */
 
 /* Called when a search has ended. If it has found a message (`error` is 0),
@@ -379,7 +405,7 @@ void ugni_tag_done(ugni_port_t *port, ugni_tag_recv_t *recv,
     case UGNI_TAG_CLAIMING:
         iface->tags->is_searching = 0;
         if ((error == 0) && is_valid(iface, recv)) {
-            unexpected(iface, recv);
+            found(iface, recv);
         } else {
             ugni_tag_recv_free(iface, recv);
         }
