@@ -36,7 +36,7 @@ static int ltdl_held; /* 1: hold_ltdl() has initialized libltdl */
  * count references, so libltdl then stays initialized until release_ltdl(), and
  * other calls of the two only change the count. Otherwise libltdl might have to
  * be initialized again after lt_dlinit() has failed for lack of memory; it then
- * adds its loaders to its list a second time, and crashes at the end. */
+ * adds its loaders to its list again, and crashes in the last lt_dlexit(). */
 __attribute__((constructor)) static void hold_ltdl(void)
 {
     if (lt_dlinit() != 0) {

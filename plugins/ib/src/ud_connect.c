@@ -9,8 +9,8 @@
  * which both sends and receives.
  *
  * An endpoint whose packets are not acknowledged sends UD_PROBE. The reply is
- * UD_RESET if the peer has closed the connection, or if another process has
- * replaced the peer, which the token shows.
+ * UD_RESET if the ids match no connection, because the peer has closed it or
+ * another process has replaced the peer.
  */
 #include "ud_am.h"
 #include "ud_send.h"

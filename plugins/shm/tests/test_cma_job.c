@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The words through which an initiator and a helper share a copy (job,
- * cma_job.h). Here both are threads, which run NUM_JOBS jobs. Only one side
+ * Tests the words by which an initiator and a helper divide a copy (job,
+ * cma_job.h). Both are threads, which run NUM_JOBS jobs. Only one side
  * claims each chunk, nothing is written after the end, and the helper's data is
  * visible when the initiator sees the helper's count. The data are plain bytes,
  * so that the thread sanitizer detects missing ordering.

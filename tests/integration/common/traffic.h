@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Random traffic of every class of operation between two members, for tests
- * that interrupt it. Every operation is tracked until it ends with any status,
- * and received data is verified.
+ * Random messages, puts, gets and atomics between two members, for tests that
+ * interrupt them. Each operation is tracked until it ends with any status, and
+ * received data is verified.
  */
 #ifndef INTEGRATION_TRAFFIC_H
 #define INTEGRATION_TRAFFIC_H

@@ -498,8 +498,8 @@ START_TEST(a_fence_holds_when_the_way_changes_behind_it)
 }
 END_TEST
 
-/* A put over the lane, a fence, and a put by messages: the fence flushes the
- * lane. Then the same with forced completion. */
+/* A put over the lane, a fence, which flushes the lane, a put by messages,
+ * another fence, and a put that must complete at once. */
 START_TEST(a_fence_behind_a_lane_holds_messages)
 {
     ucp_request_param_t at_once = {

@@ -505,14 +505,14 @@ typedef ucs_status_t (*uct_tag_unexp_eager_cb_t)(void *arg, void *data,
                                                  void **context);
 
 /**
- * Handles a rendezvous announcement for which no matching receive was posted.
+ * Handles a rendezvous announcement that matches no posted receive.
  *
  * Runs from uct_iface_progress(); may communicate.
  *
  * @param arg            uct_iface_params::rndv_arg.
  * @param flags          Bits of uct_cb_param_flags.
  * @param stag           The sender's tag.
- * @param header         The sender's header.
+ * @param header         The sender's header, in the descriptor.
  * @param header_length  Length of the header in bytes.
  * @param remote_addr    Address of the data at the sender.
  * @param length         Length of the data in bytes.
