@@ -32,7 +32,9 @@ APPENDED = {
         r'(?=\n' + COMMENT + r'static inline ucx_mpool_elem_t)',
     ],
     'transport.h': [
-        r'    double                   keepalive_interval;[^}]*?\*/\n',
+        r'    double                   keepalive_interval;[^}]*?\*/\n(?=})',
+        r'\nenum {\n    /\*\* The caller only polls:.*?\n};\n',
+        COMMENT + r'static inline int ucx_iface_is_polled.*?\n}\n',
         r'    double              stream_bandwidth;.*?\*/\n',
         r'/\*\* Seconds between two checks of an idle peer\..*?\n}\n',
         r',\n    /\*\* Messages in a descriptor \(.*?1u << 2,?(?=\n)',

@@ -193,6 +193,7 @@ typedef struct constants {
     ABI_BIT(UCT_IFACE_FLAG_EVENT_ASYNC_CB);
     ABI_BIT(UCX_MEM_WANT_DMABUF);
     ABI_BIT(UCX_IFACE_FLAG_ALIGNS_AM);
+    ABI_BIT(UCX_IFACE_OPEN_POLLED);
 } constants;
 
 ABI_TYPE(constants)

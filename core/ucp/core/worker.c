@@ -127,6 +127,9 @@ static ucs_status_t open_transports(ucp_worker_h worker,
         return status;
     }
 
+    if (!(worker->context->features & UCP_FEATURE_WAKEUP)) {
+        uct_worker_set_polled(worker->uct);
+    }
     status = ucp_worker_open_ifaces(worker, params);
     if (status != UCS_OK) {
         goto err_uct;

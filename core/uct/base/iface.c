@@ -299,6 +299,7 @@ uct_iface_open_with(uct_md_h md, uct_worker_h worker, const uct_tl_t *tl,
         .dev_name           = dev_name,
         .config             = options,
         .keepalive_interval = uct_iface_keepalive(params),
+        .flags              = worker->is_polled ? UCX_IFACE_OPEN_POLLED : 0,
     };
     ucs_status_t status;
     unsigned id;

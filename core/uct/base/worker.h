@@ -37,6 +37,7 @@ struct uct_worker {
                                  * accesses the queue only if it is not 0 */
     ucs_thread_mode_t thread_mode;
     ucs_async_context_t *async; /* as passed by the user, who owns it */
+    int is_polled;              /* set by uct_worker_set_polled() */
 
     pthread_mutex_t lock;          /* protects the members below */
     uct_oneshot_t *oneshots;       /* queued calls, in order */
@@ -100,5 +101,13 @@ static inline int uct_worker_has_oneshots(uct_worker_h worker)
  */
 void uct_worker_set_wake(uct_worker_h worker, uct_worker_wake_cb_t cb,
                          void *arg);
+
+/* Declares that the worker's owner only polls: it requests no event descriptor
+ * of the interfaces that are opened on the worker from now on. Called before
+ * other threads use the worker. */
+static inline void uct_worker_set_polled(uct_worker_h worker)
+{
+    worker->is_polled = 1;
+}
 
 #endif

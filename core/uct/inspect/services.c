@@ -29,6 +29,11 @@ void ucx_inspect_worker_wake(uct_worker_h worker, void (*wake)(void *arg),
     uct_worker_set_wake(worker, wake, arg);
 }
 
+void ucx_inspect_worker_polled(uct_worker_h worker)
+{
+    uct_worker_set_polled(worker);
+}
+
 int ucx_inspect_worker_has_work(uct_worker_h worker)
 {
     return uct_worker_has_oneshots(worker);

@@ -155,6 +155,10 @@ ucs_log_level_t ucx_inspect_log(ucs_log_level_t level, ucx_inspect_log_cb_t cb,
 void ucx_inspect_worker_wake(uct_worker_h worker, void (*wake)(void *arg),
                              void *arg);
 
+/** Declares that the owner of the worker only polls, as for
+ *  UCX_IFACE_OPEN_POLLED. Applies to interfaces that are opened later. */
+void ucx_inspect_worker_polled(uct_worker_h worker);
+
 /** Returns non-zero if a call is queued for the next progress of the worker. */
 int ucx_inspect_worker_has_work(uct_worker_h worker);
 

@@ -81,7 +81,21 @@ typedef struct ucx_iface_open_args {
                                        *   INFINITY: no checks; 0: the caller of
                                        *   uct_iface_open has set no interval.
                                        *   Since 1.1 */
+    unsigned flags;                   /**< UCX_IFACE_OPEN_*. Since 1.1 */
 } ucx_iface_open_args_t;
+
+enum {
+    /** The caller only polls: it calls neither event_fd_get nor event_arm. An
+     *  interface for which an event descriptor costs time may then have none.
+     *  Such an interface does not set UCT_IFACE_FLAG_EVENT_FD */
+    UCX_IFACE_OPEN_POLLED = 1u << 0,
+};
+
+/** Returns whether the caller of uct_iface_open only polls the interface. */
+static inline int ucx_iface_is_polled(const ucx_iface_open_args_t *args)
+{
+    return UCX_TABLE_HAS(args, flags) && (args->flags & UCX_IFACE_OPEN_POLLED);
+}
 
 /** Seconds between two checks of an idle peer. A variable that the user set
  *  takes precedence over the parameter of uct_iface_open, which takes

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Contexts, workers and endpoints: attributes, invalid use, the user's part of
  * a request, wake-up, flush, forced close, and the configuration. */
+#include "ucp/base/worker.h"
+#include "uct/base/worker.h"
 #include "local.h"
 
 #include <poll.h>
@@ -162,6 +164,7 @@ START_TEST(a_signal_wakes_an_armed_worker)
     local_t local;
 
     local_open(&local);
+    ck_assert(!local.worker->uct->is_polled);
     ck_assert_int_eq(ucp_worker_get_efd(local.worker, &set.fd), UCS_OK);
     while (ucp_worker_arm(local.worker) == UCS_ERR_BUSY) {
         ucp_worker_progress(local.worker);
@@ -204,6 +207,7 @@ START_TEST(waking_up_needs_its_feature)
     int fd;
 
     local_open_mode(&local, UCP_FEATURE_TAG, UCS_THREAD_MODE_SINGLE);
+    ck_assert(local.worker->uct->is_polled);
     ck_assert_int_eq(ucp_worker_get_efd(local.worker, &fd),
                      UCS_ERR_INVALID_PARAM);
     ck_assert_int_eq(ucp_worker_arm(local.worker), UCS_ERR_INVALID_PARAM);

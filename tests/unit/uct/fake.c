@@ -206,6 +206,7 @@ static ucs_status_t iface_open(uct_md_h md, const ucx_iface_open_args_t *args,
     }
     snprintf(fake_log.dev_name, sizeof(fake_log.dev_name), "%s",
              args->dev_name);
+    fake_log.is_polled = ucx_iface_is_polled(args);
     ++fake_log.opened_ifaces;
     *iface_p = iface;
     return UCS_OK;

@@ -42,6 +42,7 @@ typedef struct fake_log {
     int number; /* option NUMBER of the last iface_open */
     char text[32];
     char dev_name[32];
+    int is_polled;    /* of the last iface_open */
     char md_text[32]; /* option UCX_FAKE_MD_TEXT of the last md_open */
     size_t connect_ep_addr_length;
     const ucx_host_t *host;

@@ -21,6 +21,7 @@
 
 #include "uct/base/memtype.h"
 #include "uct/base/state.h"
+#include <ucx/inspect.h>
 
 static const uct_component_decl_t decl = {.name = "fake"};
 
@@ -566,6 +567,20 @@ START_TEST(iface_parameters_are_checked)
 }
 END_TEST
 
+START_TEST(interfaces_of_a_polled_worker_are_told)
+{
+    uct_iface_h iface;
+
+    ck_ok(open_tl("fk", "dev0", NULL, &iface));
+    ck_assert(!fake_log.is_polled);
+    uct_iface_close(iface);
+    ucx_inspect_worker_polled(worker);
+    ck_ok(open_tl("fk", "dev0", NULL, &iface));
+    ck_assert(fake_log.is_polled);
+    uct_iface_close(iface);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("plugin tables");
@@ -592,6 +607,7 @@ int main(void)
     tcase_add_test(tc, configuration_is_read_from_a_file);
     tcase_add_test(tc, configuration_of_another_kind_is_refused);
     tcase_add_test(tc, iface_parameters_are_checked);
+    tcase_add_test(tc, interfaces_of_a_polled_worker_are_told);
     suite_add_tcase(suite, tc);
     return run_suite(suite);
 }
