@@ -15,6 +15,7 @@
 #ifndef UGNI_IFACE_H
 #define UGNI_IFACE_H
 
+#include "link.h"
 #include "plugin.h"
 #include "wire.h"
 
@@ -33,10 +34,6 @@ enum {
     UGNI_MAX_INJECT = 256, /* Maximum bytes of an injected message, with its
                             * header */
 };
-
-typedef struct ugni_link {
-    struct ugni_link *prev, *next;
-} ugni_link_t;
 
 struct ugni_ep;
 
@@ -264,31 +261,6 @@ typedef struct ugni_ep {
     int state;       /* UGNI_EP_* */
     ucs_status_t status; /* With UGNI_EP_FAILED: the reason */
 } ugni_ep_t;
-
-static inline void ugni_link_init(ugni_link_t *link)
-{
-    link->prev = link->next = link;
-}
-
-static inline void ugni_link_remove(ugni_link_t *link)
-{
-    link->prev->next = link->next;
-    link->next->prev = link->prev;
-    ugni_link_init(link);
-}
-
-static inline void ugni_link_add(ugni_link_t *list, ugni_link_t *link)
-{
-    link->prev       = list->prev;
-    link->next       = list;
-    list->prev->next = link;
-    list->prev       = link;
-}
-
-static inline int ugni_link_is_alone(const ugni_link_t *link)
-{
-    return link->next == link;
-}
 
 static inline ugni_iface_t *ugni_iface_of(const ugni_ep_t *ep)
 {
