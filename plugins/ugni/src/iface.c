@@ -80,9 +80,10 @@ static ugni_iface_t *iface_new(const ucx_iface_open_args_t *args, int kind,
         return NULL;
     }
     ucx_iface_init(&iface->super, args);
-    iface->host     = host;
-    iface->kind     = kind;
-    iface->config   = *(const ugni_config_t *)args->config;
+    iface->host      = host;
+    iface->kind      = kind;
+    iface->is_polled = ucx_iface_is_polled(args);
+    iface->config    = *(const ugni_config_t *)args->config;
     iface->headroom = (params->field_mask & UCT_IFACE_PARAM_FIELD_RX_HEADROOM) ?
                           params->rx_headroom :
                           0;

@@ -161,6 +161,7 @@ typedef struct ugni_port {
     struct fid_ep *ep;
     struct fid_cq *cq;
     struct fid_av *av;
+    int is_polled;       /* ugni_iface_t.is_polled of the first interface */
     int has_fd;          /* The completion queue has a descriptor for wake-up */
     int is_local;        /* FI_MR_LOCAL: buffers are registered */
     int is_waiting;      /* The last ugni_port_sweep() has found a host that
@@ -192,6 +193,7 @@ typedef struct ugni_iface {
     uct_iface_t super;
     const ucx_host_t *host;
     int kind;
+    int is_polled; /* The user needs no event descriptor */
     ugni_config_t config;
     ugni_port_t *port;
     ugni_wire_device_t device;   /* Address of the device, as sent to peers */

@@ -23,10 +23,11 @@ static int open_cq(ugni_port_t *port)
         .format   = FI_CQ_FORMAT_TAGGED,
         .wait_obj = FI_WAIT_FD,
     };
-    int rc = fi_cq_open(port->device->domain, &attr, &port->cq, NULL);
     int fd;
 
-    if (rc == 0) { /* ofi_rxd accepts FI_WAIT_FD but has no descriptor */
+    if (!port->is_polled &&
+        (fi_cq_open(port->device->domain, &attr, &port->cq, NULL) == 0)) {
+        /* ofi_rxd accepts FI_WAIT_FD but has no descriptor */
         port->has_fd = (fi_control(&port->cq->fid, FI_GETWAIT, &fd) == 0);
         return 0;
     }
@@ -189,6 +190,7 @@ static ucs_status_t port_new(ugni_iface_t *iface, ugni_device_t *device,
     port->md              = (ugni_md_t *)iface->super.md;
     port->device          = device;
     port->worker          = worker;
+    port->is_polled       = iface->is_polled;
     port->info            = fi_dupinfo(device->info);
     port->is_local        = (port->md->mr_mode & FI_MR_LOCAL) != 0;
     port->loses_contexts  = strcmp(device->info->fabric_attr->prov_name,

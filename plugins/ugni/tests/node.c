@@ -5,6 +5,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <ucx/inspect.h>
+
 static const char *const transports[NODE_KINDS] = {"ugni_smsg", "ugni_rdma"};
 
 double node_now(void)
@@ -102,8 +104,8 @@ void node_open(node_t *node, domain_t *domain)
     node_open_with(node, domain, NULL);
 }
 
-void node_open_with(node_t *node, domain_t *domain,
-                    const uct_iface_params_t *callbacks)
+static void open_node(node_t *node, domain_t *domain,
+                      const uct_iface_params_t *callbacks, int is_polled)
 {
     memset(node, 0, sizeof(*node));
     node->domain = domain;
@@ -111,11 +113,25 @@ void node_open_with(node_t *node, domain_t *domain,
         ucs_async_context_create(UCS_ASYNC_MODE_THREAD_SPINLOCK, &node->async));
     ASSERT_OK(
         uct_worker_create(node->async, UCS_THREAD_MODE_SINGLE, &node->worker));
+    if (is_polled) {
+        ucx_inspect_worker_polled(node->worker);
+    }
     for (int kind = 0; kind < NODE_KINDS; ++kind) {
         open_iface(node, kind, callbacks);
     }
     ASSERT_OK(uct_iface_set_am_handler(node->ifaces[NODE_SMSG], NODE_AM_ID,
                                        on_message, node, 0));
+}
+
+void node_open_with(node_t *node, domain_t *domain,
+                    const uct_iface_params_t *callbacks)
+{
+    open_node(node, domain, callbacks, 0);
+}
+
+void node_open_polled(node_t *node, domain_t *domain)
+{
+    open_node(node, domain, NULL, 1);
 }
 
 void node_close(node_t *node)
