@@ -38,6 +38,25 @@ static void fill_head(const ugni_ep_t *ep, uint8_t id, ugni_wire_head_t *head)
     head->id     = id;
 }
 
+/* Injects a message whose header and content are at `head`, `size` bytes, and
+ * sets the header's number. Returns 0 if libfabric does not accept it now. Hot
+ * path. */
+static int inject_at(ugni_ep_t *ep, ugni_wire_head_t *head, size_t size)
+{
+    ugni_peer_t *peer = ep->peer;
+    ssize_t rc;
+
+    head->number = htole16(peer->number);
+    head->epoch  = peer->epoch;
+    rc = fi_inject(ugni_iface_of(ep)->port->ep, head, size, peer->fi_addr);
+    posted(peer, rc);
+    if (rc != 0) {
+        return 0;
+    }
+    ep->is_injected = 1;
+    return 1;
+}
+
 /* Sends a short message by one call of libfabric, without a buffer of this
  * plugin and without a completion. Returns 0 if the message is too long or
  * libfabric does not accept it now. The caller then uses a normal send, which
@@ -45,8 +64,6 @@ static void fill_head(const ugni_ep_t *ep, uint8_t id, ugni_wire_head_t *head)
 static int inject(ugni_ep_t *ep, uint8_t id, uint64_t header,
                   const void *payload, unsigned length)
 {
-    const ugni_iface_t *iface = ugni_iface_of(ep);
-    ugni_peer_t *peer         = ep->peer;
     struct {
         ugni_wire_head_t head;
         uint64_t header;
@@ -54,25 +71,17 @@ static int inject(ugni_ep_t *ep, uint8_t id, uint64_t header,
             data[UGNI_MAX_INJECT - sizeof(ugni_wire_head_t) - sizeof(uint64_t)];
     } msg;
     const size_t size = offsetof(typeof(msg), data) + length;
-    ssize_t rc;
 
-    if ((size > iface->max_inject) || (ugni_check_send(ep) != UCS_OK)) {
+    if ((size > ugni_iface_of(ep)->max_inject) ||
+        (ugni_check_send(ep) != UCS_OK)) {
         return 0;
     }
     fill_head(ep, id, &msg.head);
-    msg.head.number = htole16(peer->number);
-    msg.head.epoch  = peer->epoch;
-    msg.header      = header;
+    msg.header = header;
     if (length > 0) {
         memcpy(msg.data, payload, length);
     }
-    rc = fi_inject(iface->port->ep, &msg, size, peer->fi_addr);
-    posted(peer, rc);
-    if (rc != 0) {
-        return 0;
-    }
-    ep->is_injected = 1;
-    return 1;
+    return inject_at(ep, &msg.head, size);
 }
 
 ucs_status_t ugni_msg_new(ugni_ep_t *ep, uint8_t id, ugni_msg_t **msg_p)
@@ -118,15 +127,21 @@ ucs_status_t ugni_ep_am_short(uct_ep_h uct_ep, uint8_t id, uint64_t header,
 ssize_t ugni_ep_am_bcopy(uct_ep_h uct_ep, uint8_t id,
                          uct_pack_callback_t pack_cb, void *arg, unsigned flags)
 {
+    ugni_ep_t *ep = (ugni_ep_t *)uct_ep;
     ugni_msg_t *msg;
-    ucs_status_t status = ugni_msg_new((ugni_ep_t *)uct_ep, id, &msg);
+    ucs_status_t status = ugni_msg_new(ep, id, &msg);
     size_t length;
 
     if (status != UCS_OK) {
         return status;
     }
     length = pack_cb(msg->data, arg);
-    ugni_msg_start(msg, length);
+    if ((sizeof(msg->head) + length <= ugni_iface_of(ep)->max_inject) &&
+        inject_at(ep, &msg->head, sizeof(msg->head) + length)) {
+        ugni_send_cancel(&msg->super);
+    } else {
+        ugni_msg_start(msg, length);
+    }
     return (ssize_t)length;
 }
 

@@ -224,6 +224,8 @@ typedef struct ugni_iface {
     size_t max_inject;    /* Maximum bytes of an injected message; 0: none */
     size_t area_size;     /* Bytes of a receive buffer for many messages */
     unsigned num_missing; /* Number of receive buffers that are not posted */
+    unsigned max_missing; /* From this number on, they are posted even if the
+                           * completion queue is not empty */
     int is_recv_told;     /* An error of posting them was logged already */
     ucx_recv_desc_owner_t recv_owner; /* Gets buffers that users release */
     struct ugni_tags *tags;           /* NULL: no tag matching */

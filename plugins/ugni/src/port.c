@@ -459,7 +459,10 @@ unsigned ugni_port_progress(ugni_port_t *port)
         ugni_target_progress(port->device->target);
     }
     smsg = port->ifaces[UGNI_SMSG];
-    if ((smsg != NULL) && (smsg->num_missing > 0)) {
+    /* Receive buffers are posted when the queue is empty: a reply to the message
+     * just delivered does not wait for this. */
+    if ((smsg != NULL) && (smsg->num_missing > 0) &&
+        ((num <= 0) || (smsg->num_missing >= smsg->max_missing))) {
         ugni_recv_post(smsg);
     }
     if ((smsg != NULL) && (smsg->tags != NULL) && !smsg->is_closing) {

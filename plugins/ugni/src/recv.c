@@ -59,6 +59,7 @@ static ucs_status_t areas_init(ugni_iface_t *iface)
     iface->area_size = ((size_t)iface->config.rx_queue_len / NUM_AREAS) *
                        (iface->config.seg_size + sizeof(ugni_wire_head_t));
     iface->num_missing = NUM_AREAS;
+    iface->max_missing = 1;
     return ugni_pool_create(host, port, 1, iface->recv_data + iface->area_size,
                             &port->areas);
 }
@@ -74,6 +75,7 @@ ucs_status_t ugni_recv_init(ugni_iface_t *iface)
                        ~(size_t)63;
     iface->recv_owner.release = recv_release;
     iface->num_missing        = iface->config.rx_queue_len;
+    iface->max_missing        = (iface->config.rx_queue_len + 7) / 8;
     status                    = ugni_pool_create(iface->host, iface->port, 1,
                                                  iface->recv_data + iface->config.seg_size,
                                                  &iface->port->recvs);
