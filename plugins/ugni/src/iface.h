@@ -48,6 +48,7 @@ typedef struct ugni_op {
     uint8_t is_multi; /* A receive buffer for many messages */
     uint8_t is_tag;   /* A tagged receive: ugni_tag_recv_t */
     uint8_t is_zcopy; /* The operation uses memory of the user */
+    uint8_t is_copy;  /* A put or get that was posted, not an atomic */
     uint8_t epoch;    /* ugni_peer_t.epoch when the operation was posted */
 } ugni_op_t;
 
@@ -171,6 +172,7 @@ typedef struct ugni_port {
     int fetches_atomics; /* Atomics without a result are unsafe; all are posted
                           * with one */
     int receives_many;   /* FI_MULTI_RECV is used */
+    int is_direct;       /* direct.c copies from and to memory of peers */
     uint64_t posts;      /* Number of operations that libfabric has accepted */
     unsigned polls;      /* Number of polls of the completion queue */
     int is_drained;      /* The last poll found nothing */
@@ -242,6 +244,13 @@ enum {
                                 * of it */
 };
 
+/* Whether this plugin copies from and to memory of the peer by itself */
+typedef enum {
+    UGNI_DIRECT_UNKNOWN, /* Not tried yet */
+    UGNI_DIRECT_NO,
+    UGNI_DIRECT_YES,
+} ugni_direct_t;
+
 typedef struct ugni_ep {
     uct_ep_t super;
     ugni_link_t link, todo; /* Nodes in iface->eps and iface->todo */
@@ -255,6 +264,7 @@ typedef struct ugni_ep {
     ucx_pending_queue_t pending;
     uint64_t dirty_addr, dirty_key; /* Address and key of the last write */
     int is_dirty;                   /* No read has confirmed that write yet */
+    ugni_direct_t direct;
     uint64_t fence;  /* Sends from this number on wait for earlier ones */
     double moved;    /* Time since when its incomplete sends make no progress,
                       * or since its failure */
@@ -364,6 +374,9 @@ void ugni_port_lost(ugni_port_t *port, fi_addr_t fi_addr, ucs_status_t status);
  * whether it has to be called again soon. */
 int ugni_port_sweep(ugni_port_t *port, double timeout, double now);
 
+/* direct.c: returns whether memory of peers may be copied without libfabric. */
+int ugni_direct_is_possible(const ugni_md_t *md, const struct fi_info *info);
+
 /* flush.c */
 void ugni_flush_init(ugni_flush_queue_t *queue);
 /* rma.c: starts a read after the writes of an endpoint, if a read confirms
@@ -401,8 +414,8 @@ void ugni_ep_push(ugni_ep_t *ep);
 /* Handles the completion of a send. The interface may be closed. */
 void ugni_send_done(ugni_port_t *port, ugni_send_t *send, ucs_status_t status);
 void ugni_send_free(ugni_port_t *port, ugni_send_t *send);
-/* Returns the oldest incomplete access to remote memory, in the order in which
- * libfabric has accepted them, or NULL. */
+/* Returns the oldest incomplete put or get, in the order in which libfabric has
+ * accepted them, or NULL. */
 ugni_send_t *ugni_send_first(const ugni_port_t *port);
 
 /* am.c */

@@ -197,6 +197,7 @@ static ucs_status_t port_new(ugni_iface_t *iface, ugni_device_t *device,
                                    "shm") == 0;
     port->fetches_atomics = port->loses_contexts;
     port->receives_many   = (port->md->caps & FI_MULTI_RECV) != 0;
+    port->is_direct       = ugni_direct_is_possible(port->md, device->info);
     ugni_link_init(&port->disowned);
     ugni_link_init(&port->receiving);
     if (port->info == NULL) {
@@ -381,10 +382,10 @@ static void op_done(ugni_port_t *port, const struct fi_cq_tagged_entry *entry,
 }
 
 /* Handles an error that does not identify its operation. The provider shm
- * (libfabric 1.17) executes accesses to remote memory when they are posted, and
- * reports failed ones in this way. Its queue is in order, and the completions
- * of all earlier accesses were read before. Therefore the oldest incomplete
- * access is the one that has failed. */
+ * (libfabric 1.17) executes a put or get when it is posted, and reports a failed
+ * one in this way. Its queue is in order, and the completions of all earlier
+ * ones were read before. Therefore the oldest incomplete put or get is the one
+ * that has failed. Atomics are executed later, and identify themselves. */
 static void fail_first(ugni_port_t *port)
 {
     ugni_send_t *send = ugni_send_first(port);

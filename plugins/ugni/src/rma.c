@@ -56,6 +56,7 @@ static ssize_t post_write(ugni_ep_t *ep, ugni_send_t *send)
     struct fi_msg_rma msg     = message(ep, rma);
     const ugni_iface_t *iface = ugni_iface_of(ep);
 
+    send->op.is_copy = 1;
     return fi_writemsg(iface->port->ep, &msg,
                        FI_COMPLETION |
                            (iface->confirms ? 0 : FI_DELIVERY_COMPLETE));
@@ -65,6 +66,7 @@ static ssize_t post_read(ugni_ep_t *ep, ugni_send_t *send)
 {
     struct fi_msg_rma msg = message(ep, (ugni_rma_t *)send);
 
+    send->op.is_copy = 1;
     return fi_readmsg(ugni_iface_of(ep)->port->ep, &msg, FI_COMPLETION);
 }
 
@@ -77,6 +79,28 @@ static void start_write(ugni_ep_t *ep, ugni_rma_t *rma)
     ep->dirty_key   = rma->remote.key;
     ep->is_dirty    = ugni_iface_of(ep)->confirms;
     ugni_send_start(&rma->super);
+}
+
+/* Frees an operation after ugni_direct_copy() has returned `status`. Returns the
+ * status for the user: as after every failure of an endpoint,
+ * UCS_ERR_NO_RESOURCE until the failure is reported. */
+static ucs_status_t finish(ugni_ep_t *ep, ugni_rma_t *rma, ucs_status_t status)
+{
+    ugni_send_cancel(&rma->super);
+    if (status == UCS_OK) {
+        return UCS_OK;
+    }
+    ugni_port_lost(ugni_iface_of(ep)->port, ep->peer->fi_addr, status);
+    return UCS_ERR_NO_RESOURCE;
+}
+
+/* Executes the operation without libfabric, if possible, and frees it then.
+ * UCS_ERR_UNSUPPORTED: libfabric has to execute it. */
+static ucs_status_t execute(ugni_ep_t *ep, ugni_rma_t *rma, int is_write)
+{
+    ucs_status_t status = ugni_direct_copy(ep, rma, is_write);
+
+    return (status == UCS_ERR_UNSUPPORTED) ? status : finish(ep, rma, status);
 }
 
 /* Uses rma->data as the local memory of the operation. */
@@ -99,10 +123,15 @@ ucs_status_t ugni_ep_put_short(uct_ep_h ep, const void *buffer, unsigned length,
         return UCS_OK;
     }
     status = ugni_rma_new((ugni_ep_t *)ep, remote_addr, rkey, &rma);
-    if (status == UCS_OK) {
-        memcpy(rma->data, buffer, length);
-        use_data(rma, length);
+    if (status != UCS_OK) {
+        return status;
+    }
+    memcpy(rma->data, buffer, length);
+    use_data(rma, length);
+    status = execute((ugni_ep_t *)ep, rma, 1);
+    if (status == UCS_ERR_UNSUPPORTED) {
         start_write((ugni_ep_t *)ep, rma);
+        status = UCS_OK;
     }
     return status;
 }
@@ -124,8 +153,12 @@ ssize_t ugni_ep_put_bcopy(uct_ep_h uct_ep, uct_pack_callback_t pack_cb,
         return 0;
     }
     use_data(rma, length);
-    start_write(ep, rma);
-    return (ssize_t)length;
+    status = execute(ep, rma, 1);
+    if (status == UCS_ERR_UNSUPPORTED) {
+        start_write(ep, rma);
+        status = UCS_OK;
+    }
+    return (status == UCS_OK) ? (ssize_t)length : status;
 }
 
 static void zcopy_done(ugni_send_t *send, ucs_status_t status)
@@ -175,6 +208,10 @@ static ucs_status_t zcopy(ugni_ep_t *ep, int is_write, const uct_iov_t *iov,
         ugni_send_cancel(&rma->super);
         return status;
     }
+    status = execute(ep, rma, is_write);
+    if (status != UCS_ERR_UNSUPPORTED) {
+        return status;
+    }
     rma->comp              = comp;
     rma->super.done        = zcopy_done;
     rma->super.op.is_zcopy = 1;
@@ -211,21 +248,29 @@ static void get_bcopy_done(ugni_send_t *send, ucs_status_t status)
     ucx_complete(rma->comp, status);
 }
 
-ucs_status_t ugni_ep_get_bcopy(uct_ep_h ep, uct_unpack_callback_t unpack_cb,
+ucs_status_t ugni_ep_get_bcopy(uct_ep_h uct_ep, uct_unpack_callback_t unpack_cb,
                                void *arg, size_t length, uint64_t remote_addr,
                                uct_rkey_t rkey, uct_completion_t *comp)
 {
+    ugni_ep_t *ep = (ugni_ep_t *)uct_ep;
     ugni_rma_t *rma;
     ucs_status_t status;
 
     if (length == 0) {
         return UCS_OK;
     }
-    status = ugni_rma_new((ugni_ep_t *)ep, remote_addr, rkey, &rma);
+    status = ugni_rma_new(ep, remote_addr, rkey, &rma);
     if (status != UCS_OK) {
         return status;
     }
     use_data(rma, length);
+    status = ugni_direct_copy(ep, rma, 0);
+    if (status == UCS_OK) {
+        unpack_cb(arg, rma->data, length);
+    }
+    if (status != UCS_ERR_UNSUPPORTED) {
+        return finish(ep, rma, status);
+    }
     rma->unpack     = unpack_cb;
     rma->arg        = arg;
     rma->comp       = comp;

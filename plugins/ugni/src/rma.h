@@ -40,6 +40,11 @@ typedef struct ugni_rma {
 ucs_status_t ugni_rma_new(ugni_ep_t *ep, uint64_t remote_addr, uct_rkey_t rkey,
                           ugni_rma_t **rma_p);
 
+/* direct.c: executes a put or get at once, by a system call of this plugin.
+ * UCS_ERR_UNSUPPORTED: libfabric has to execute it. UCS_ERR_CONNECTION_RESET:
+ * the peer process has exited. */
+ucs_status_t ugni_direct_copy(ugni_ep_t *ep, ugni_rma_t *rma, int is_write);
+
 /* rma.c */
 ucs_status_t ugni_ep_put_short(uct_ep_h ep, const void *buffer, unsigned length,
                                uint64_t remote_addr, uct_rkey_t rkey);

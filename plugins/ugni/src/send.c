@@ -108,11 +108,11 @@ void ugni_ep_push(ugni_ep_t *ep)
     }
 }
 
-/* Returns `send` if it is a posted access to remote memory that was posted
- * before `first`, otherwise `first`. */
+/* Returns `send` if it is a put or get that was posted before `first`, otherwise
+ * `first`. */
 static ugni_send_t *earlier(ugni_send_t *first, ugni_send_t *send)
 {
-    return ((send->op.kind == UGNI_RDMA) && (send->posted != 0) &&
+    return (send->op.is_copy && (send->posted != 0) &&
             ((first == NULL) || (send->posted < first->posted))) ?
                send :
                first;

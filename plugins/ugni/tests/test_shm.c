@@ -25,14 +25,11 @@ static void on_end(uct_completion_t *comp)
 {
 }
 
-/* Opens a node over shm in another process, kills the process, and stores in
- * `path` the path of the shared memory region that it has left behind. */
-static void leave_region(char *path, size_t size)
+/* Opens a node over shm in another process, kills the process, and stores the
+ * addresses of the node in *node. */
+static void open_and_kill(node_t *node)
 {
-    static const char prefix[] = "fi_shm://";
-    char name[NODE_ADDR_MAX];
     domain_t domain;
-    node_t node;
     int fds[2];
     pid_t pid;
 
@@ -41,15 +38,27 @@ static void leave_region(char *path, size_t size)
     ck_assert_int_ge(pid, 0);
     if (pid == 0) {
         domain_open(&domain);
-        node_open(&node, &domain);
-        (void)!write(fds[1], node.addr[NODE_SMSG], NODE_ADDR_MAX);
+        node_open(node, &domain);
+        (void)!write(fds[1], node, sizeof(*node));
         pause();
     }
-    ck_assert_int_eq(read(fds[0], name, sizeof(name)), sizeof(name));
+    ck_assert_int_eq(read(fds[0], node, sizeof(*node)), sizeof(*node));
     ck_assert_int_eq(kill(pid, SIGKILL), 0);
     ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
     close(fds[0]);
     close(fds[1]);
+}
+
+/* Stores in `path` the path of the shared memory region that a killed process
+ * has left behind. */
+static void leave_region(char *path, size_t size)
+{
+    static const char prefix[] = "fi_shm://";
+    const char *name;
+    node_t node;
+
+    open_and_kill(&node);
+    name = node.addr[NODE_SMSG];
     ck_assert_mem_eq(name + NAME_OFFSET, prefix, sizeof(prefix) - 1);
     snprintf(path, size, "/dev/shm/%s",
              name + NAME_OFFSET + sizeof(prefix) - 1);
@@ -76,6 +85,30 @@ START_TEST(region_of_a_killed_process_is_removed_later)
 }
 END_TEST
 
+/* Each operation on remote memory finds by itself that the process is gone, and
+ * fails the endpoint. */
+START_TEST(access_to_a_killed_process_fails)
+{
+    uct_completion_t comp = {.func = on_end, .count = 1, .status = UCS_OK};
+    uct_iov_t iov         = {.buffer = data, .length = 64, .count = 1};
+    uct_ep_h access;
+    node_t victim;
+    pair_t pair;
+
+    open_and_kill(&victim);
+    pair_open(&pair, memory, LENGTH);
+    ASSERT_OK(node_connect(&pair.a, NODE_RDMA, &victim, &access));
+    ck_assert_int_eq(uct_ep_get_zcopy(access, &iov, 1, (uintptr_t)memory,
+                                      pair.rkey.rkey, &comp),
+                     UCS_ERR_NO_RESOURCE);
+    NODE_WAIT(&pair.a, &pair.b, pair.a.failures == 1);
+    ck_assert_int_eq(pair.a.failed, UCS_ERR_CONNECTION_RESET);
+    ck_assert_int_eq(comp.count, 1);
+    uct_ep_destroy(access);
+    pair_close(&pair);
+}
+END_TEST
+
 /* Waits until an access to unmapped memory has failed. `access`: the endpoint
  * of pair->a on which it was started; `status`: the result of starting it. */
 static void expect_failure(pair_t *pair, uct_ep_h access, ucs_status_t status)
@@ -89,10 +122,12 @@ static void expect_failure(pair_t *pair, uct_ep_h access, ucs_status_t status)
 
 START_TEST(access_to_unmapped_memory_fails_at_once)
 {
-    uct_completion_t comp = {.func = on_end, .count = 2, .status = UCS_OK};
+    uct_completion_t comp = {.func = on_end, .count = 1, .status = UCS_OK};
+    uct_completion_t add  = {.func = on_end, .count = 1, .status = UCS_OK};
     uct_iov_t iov         = {.buffer = data, .length = 64, .count = 1};
     uct_rkey_bundle_t rkey;
     uct_ep_h access, other;
+    uint64_t result;
     uct_mem_h memh;
     pair_t pair;
     char *page;
@@ -105,20 +140,23 @@ START_TEST(access_to_unmapped_memory_fails_at_once)
     ASSERT_OK(node_connect(&pair.a, NODE_RDMA, &pair.b, &access));
     ASSERT_OK(node_connect(&pair.a, NODE_RDMA, &pair.b, &other));
     ck_assert_int_eq(munmap(page, LENGTH), 0);
-    ck_assert_int_eq(uct_ep_get_zcopy(other, &iov, 1, (uintptr_t)memory,
-                                      pair.rkey.rkey, &comp),
+    /* This atomic is outstanding when the access fails, and must not be taken
+     * for it */
+    ck_assert_int_eq(uct_ep_atomic64_fetch(other, UCT_ATOMIC_OP_ADD, 1, &result,
+                                           (uintptr_t)memory, pair.rkey.rkey,
+                                           &add),
                      UCS_INPROGRESS);
     expect_failure(&pair, access,
                    uct_ep_get_zcopy(access, &iov, 1, (uintptr_t)page, rkey.rkey,
                                     &comp));
     ck_assert_int_eq(comp.count, 0);
     ck_assert_int_eq(comp.status, UCS_ERR_IO_ERROR);
-    comp = (uct_completion_t){.func = on_end, .count = 1, .status = UCS_OK};
-    ck_assert_int_eq(uct_ep_get_zcopy(other, &iov, 1, (uintptr_t)memory,
-                                      pair.rkey.rkey, &comp),
-                     UCS_INPROGRESS);
-    NODE_WAIT(&pair.a, &pair.b, comp.count == 0);
-    ASSERT_OK(comp.status);
+    NODE_WAIT(&pair.a, &pair.b, add.count == 0);
+    ASSERT_OK(add.status);
+    ck_assert_int_eq(memory[0], 1);
+    ASSERT_OK(uct_ep_get_zcopy(other, &iov, 1, (uintptr_t)memory,
+                               pair.rkey.rkey, &comp));
+    ck_assert_int_eq(data[0], 1);
     uct_ep_destroy(other);
     ASSERT_OK(uct_md_mem_dereg(pair.domain.md, memh));
     uct_rkey_release(pair.domain.component, &rkey);
@@ -182,6 +220,7 @@ int main(void)
     TCase *tcase = tcase_create("shm");
 
     tcase_add_test(tcase, region_of_a_killed_process_is_removed_later);
+    tcase_add_test(tcase, access_to_a_killed_process_fails);
     tcase_add_test(tcase, access_to_unmapped_memory_fails_at_once);
     tcase_add_test(tcase, registration_is_kept_until_memory_is_unmapped);
     return node_run(tcase);
