@@ -136,6 +136,18 @@ wait_active()
     return 1
 }
 
+# wait_gone DEVICE: waits until the device is removed, at most 10 s
+wait_gone()
+{
+    local n
+    for ((n = 0; n < 100; n++)); do
+        [ -e "/sys/class/infiniband/$1" ] || return 0
+        sleep 0.1
+    done
+    echo "vm: $1 is not removed"
+    return 1
+}
+
 # not_ready: prints the number of messages that arrived without a receive buffer
 not_ready()
 {
