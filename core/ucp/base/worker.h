@@ -109,6 +109,10 @@ struct ucp_worker {
     int signal_fd; /**< An eventfd in epoll_fd, which ucp_worker_signal()
                     *   writes */
 
+    /** Bytes of messages that were received in fragments or by a rendezvous.
+     *  The folder learn/ uses it */
+    uint64_t received;
+
     ucs_list_link_t eps; /**< All endpoints */
     /** Endpoints for replies to peers, by hash of the peer's ucp_wire_end_t
      *  (wireup/introduce.h) */

@@ -6,6 +6,7 @@
 #include "ucp/learn/entry.h"
 
 #include "ucp/learn/live.h"
+#include "ucp/learn/stream.h"
 #include "ucp/rndv/rndv.h"
 #include "ucs/sys/math.h"
 
@@ -156,17 +157,16 @@ static unsigned far_slower(const double *times, unsigned than)
  * one by the estimates, or by results for the next smaller class that has any.
  * A trial of a method that is ten times slower, with messages of 16 MiB, would
  * take as long as a hundred messages. */
-static void postpone(const ucp_learn_entry_t *entry, ucp_learn_load_t load,
+static void postpone(const ucp_learn_entry_t *entry, ucp_learn_t *learn,
                      unsigned class, const double *estimates)
 {
-    ucp_learn_t *learn = entry->of[load][class];
     double times[UCP_LEARN_METHODS];
     const ucp_learn_t *smaller;
     unsigned below, i;
 
     ucp_learn_postpone(learn, far_slower(estimates, learn->best));
     for (below = 1; (below <= NEAR_CLASSES) && (below <= class); ++below) {
-        smaller = entry->of[load][class - below];
+        smaller = entry->of[UCP_LEARN_ALONE][class - below];
         if (smaller != NULL) {
             for (i = 0; i < UCP_LEARN_METHODS; ++i) {
                 times[i] = ucp_learn_time(smaller, i);
@@ -186,6 +186,65 @@ static unsigned methods_of(const ucp_learn_entry_t *entry, unsigned possible)
                possible;
 }
 
+static ucp_learn_t *new_alone(const ucp_learn_entry_t *entry, unsigned class,
+                              unsigned methods, unsigned first,
+                              const double *estimates)
+{
+    ucp_learn_t *learn = malloc(sizeof(*learn));
+
+    if (learn != NULL) {
+        ucp_learn_init(learn, methods, first);
+        postpone(entry, learn, class, estimates);
+    }
+    return learn;
+}
+
+/* Returns the state for streams of the same operation and class of sizes of
+ * another configuration with the same lanes, which was used before: that of the
+ * endpoints before a measured bandwidth changed. Returns NULL if there is
+ * none. `entry`: the first one in its list. */
+static const ucp_learn_stream_t *previous(const ucp_learn_entry_t *entry,
+                                          unsigned class)
+{
+    const ucp_learn_entry_t *other;
+
+    for (other = entry->next; other != NULL; other = other->next) {
+        if ((other->op == entry->op) && (other->lanes == entry->lanes) &&
+            (other->config->whole == entry->config->whole) &&
+            (other->of[UCP_LEARN_STREAM][class] != NULL)) {
+            return ucp_learn_stream_of(other->of[UCP_LEARN_STREAM][class]);
+        }
+    }
+    return NULL;
+}
+
+/* `estimates`: in seconds for the smallest size of the class. A configuration
+ * that replaces another one continues with its credit: otherwise each change
+ * would cost the first trials. */
+static ucp_learn_t *new_stream(const ucp_learn_entry_t *entry, unsigned class,
+                               unsigned methods, unsigned first,
+                               const double *estimates)
+{
+    const double bytes = (double)((size_t)1 << (class + UCP_LEARN_MIN_LOG));
+    const ucp_learn_stream_t *other = previous(entry, class);
+    ucp_learn_stream_t *stream      = malloc(sizeof(*stream));
+    double expected[UCP_LEARN_METHODS];
+    unsigned i;
+
+    if (stream == NULL) {
+        return NULL;
+    }
+    for (i = 0; i < UCP_LEARN_METHODS; ++i) {
+        expected[i] = estimates[i] / bytes;
+    }
+    ucp_learn_stream_init(stream, methods, first, expected);
+    if (other != NULL) {
+        stream->credit = other->credit;
+        stream->urgent = 0;
+    }
+    return &stream->learn;
+}
+
 ucp_learn_t *ucp_learn_entry_of(ucp_learn_entry_t *entry, ucp_learn_load_t load,
                                 size_t length, unsigned first)
 {
@@ -195,16 +254,11 @@ ucp_learn_t *ucp_learn_entry_of(ucp_learn_entry_t *entry, ucp_learn_load_t load,
     unsigned methods;
 
     if (*learn_p == NULL) {
-        *learn_p = malloc(sizeof(**learn_p));
-        if (*learn_p == NULL) {
-            return NULL;
-        }
-        methods = methods_of(entry, possible_methods(entry, class, estimates));
-        ucp_learn_init(*learn_p,
-                       (load == UCP_LEARN_STREAM) ? &ucp_learn_plan_series :
-                                                    &ucp_learn_plan_alone,
-                       methods | UCS_BIT(first), first);
-        postpone(entry, load, class, estimates);
+        methods = methods_of(entry, possible_methods(entry, class, estimates)) |
+                  UCS_BIT(first);
+        *learn_p = (load == UCP_LEARN_STREAM) ?
+                       new_stream(entry, class, methods, first, estimates) :
+                       new_alone(entry, class, methods, first, estimates);
     }
     return *learn_p;
 }
@@ -229,8 +283,7 @@ static void print_learn(const ucp_learn_t *learn, ucp_op_t op,
                     1e-9 / ucp_learn_time(learn, i));
         }
     }
-    fprintf(stream, "; %u %s; %s\n", learn->count,
-            (load == UCP_LEARN_STREAM) ? "series" : "messages",
+    fprintf(stream, "; %u messages; %s\n", learn->count,
             reasons[ucp_learn_reason(learn)]);
 }
 
@@ -256,7 +309,8 @@ void ucp_learn_entry_free(ucp_learn_entry_t *entry)
         for (class = 0; class < UCP_LEARN_CLASSES; ++class) {
             if (entry->of[load][class] != NULL) {
                 ucp_learn_live_close(entry->of[load][class]);
-                free(entry->of[load][class]);
+                free(entry->of[load]
+                              [class]); /* the first member of a stream, too */
             }
         }
     }

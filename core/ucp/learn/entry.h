@@ -52,18 +52,9 @@ typedef struct ucp_learn_entry {
     ucp_ep_h last_ep;     /**< Endpoint of the last transfer */
     ucs_time_t last_time; /**< Time when that transfer began */
     /** The state of the search for each class of sizes; NULL if there was no
-     *  such transfer yet */
+     *  such transfer yet. Those for UCP_LEARN_STREAM belong to a
+     *  ucp_learn_stream_t (stream.h) */
     ucp_learn_t *of[UCP_LEARN_LOADS][UCP_LEARN_CLASSES];
-    /** For UCP_LEARN_STREAM. One unit of the plan (learn.h) is then a row of
-     *  transfers by one method: those of one timed series (timing.h), or as
-     *  many untimed ones. unit[i]: number of transfers in the last timed series
-     *  of class i; 0 if there was none. An untimed unit has as many transfers,
-     *  but at least 16 */
-    uint16_t unit[UCP_LEARN_CLASSES];
-    /** For UCP_LEARN_STREAM: rest[i] is the number of transfers until the
-     *  current untimed unit of class i is complete. They use the selected
-     *  method and are not timed. 0: the next transfer begins a new unit */
-    uint16_t rest[UCP_LEARN_CLASSES];
 } ucp_learn_entry_t;
 
 /** The UCP_PROTO_FLAG_* of the protocol that moves the data of a rendezvous by

@@ -28,32 +28,9 @@
 #define MAX_COST        0.01
 #define MAX_GAP_BY_COST 1e6
 
-/* The plan for transfers that are alone. The first units are skipped, because
- * code and data are not in the caches yet. */
-const ucp_learn_plan_t ucp_learn_plan_alone = {
-    .skip      = 4,
-    .warm      = 2,
-    .timed     = 4,
-    .cost      = 6,
-    .watch     = 64,
-    .min_gap   = 128,
-    .max_gap   = 16384,
-    .advantage = 0.05,
-};
-
-/* The plan for series. A series itself begins with transfers that are not timed
- * (ucp_timing_series()), so `warm` and `skip` are 0. A trial has only one
- * sample, so the noise of the method is not known and `advantage` is larger. */
-const ucp_learn_plan_t ucp_learn_plan_series = {
-    .skip      = 0,
-    .warm      = 0,
-    .timed     = 1,
-    .cost      = 2,
-    .watch     = 8,
-    .min_gap   = 8,
-    .max_gap   = 1024,
-    .advantage = 0.08,
-};
+/* Another method is selected only if the time of the selected one exceeds the
+ * time of the other by more than this fraction. */
+#define MIN_ADVANTAGE 0.05
 
 static void sort(float *values, unsigned count)
 {
@@ -82,6 +59,14 @@ double ucp_learn_time(const ucp_learn_t *learn, unsigned index)
     unsigned count = sorted(&learn->method[index], values);
 
     return (count == 0) ? 0 : values[(count - 1) / 3];
+}
+
+double ucp_learn_median(const ucp_learn_t *learn, unsigned index)
+{
+    float values[UCP_LEARN_SAMPLES];
+    unsigned count = sorted(&learn->method[index], values);
+
+    return (count == 0) ? 0 : values[count / 2];
 }
 
 double ucp_learn_noise(const ucp_learn_t *learn, unsigned index)
@@ -117,19 +102,17 @@ ucp_learn_reason_t ucp_learn_reason(const ucp_learn_t *learn)
     return reason;
 }
 
-void ucp_learn_init(ucp_learn_t *learn, const ucp_learn_plan_t *plan,
-                    unsigned methods, unsigned first)
+void ucp_learn_init(ucp_learn_t *learn, unsigned methods, unsigned first)
 {
     unsigned i;
 
     memset(learn, 0, sizeof(*learn));
-    learn->plan    = plan;
     learn->methods = (uint8_t)methods;
     learn->best    = (uint8_t)first;
     learn->trial   = UCP_LEARN_NONE;
     for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
-        learn->method[i].due = plan->skip + ((i == first) ? 0U : 1U);
-        learn->method[i].gap = learn->plan->min_gap;
+        learn->method[i].due = UCP_LEARN_SKIP + ((i == first) ? 0U : 1U);
+        learn->method[i].gap = UCP_LEARN_MIN_GAP;
     }
 }
 
@@ -140,22 +123,39 @@ void ucp_learn_postpone(ucp_learn_t *learn, unsigned methods)
     for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
         if ((i != learn->best) && (methods & UCS_BIT(i)) &&
             (learn->method[i].count == 0)) {
-            learn->method[i].due = learn->count + learn->plan->max_gap / 8;
+            learn->method[i].due = learn->count + UCP_LEARN_MAX_GAP / 8;
         }
+    }
+}
+
+void ucp_learn_forget(ucp_learn_t *learn, unsigned index)
+{
+    learn->method[index].count = 0;
+    learn->method[index].next  = 0;
+}
+
+void ucp_learn_add(ucp_learn_t *learn, unsigned index, double sample)
+{
+    ucp_learn_method_t *method = &learn->method[index];
+
+    method->samples[method->next] = (float)sample;
+    method->next = (uint8_t)((method->next + 1) % UCP_LEARN_SAMPLES);
+    if (method->count < UCP_LEARN_SAMPLES) {
+        ++method->count;
     }
 }
 
 /* ---------------------------------------------------------- what is next -- */
 
-/* Returns the number of units until a method's trial is due; 0 or negative if
+/* Returns the number of transfers until a method's trial is due; 0 or negative if
  * it is due. */
 static int32_t remaining(const ucp_learn_t *learn, unsigned index)
 {
     return (int32_t)(learn->method[index].due - learn->count);
 }
 
-/* Returns the method whose trial is overdue by most units, or UCP_LEARN_NONE if
- * none is due. */
+/* Returns the method whose trial is overdue by most transfers, or
+ * UCP_LEARN_NONE if none is due. */
 static unsigned find_due(const ucp_learn_t *learn)
 {
     unsigned due = UCP_LEARN_NONE;
@@ -171,12 +171,6 @@ static unsigned find_due(const ucp_learn_t *learn)
     return due;
 }
 
-static void forget(ucp_learn_method_t *method)
-{
-    method->count = 0;
-    method->next  = 0;
-}
-
 /* Starts a trial and drops the method's older samples. But if the method is the
  * selected one and has samples, the trial adds one sample to them. */
 static void start_trial(ucp_learn_t *learn, unsigned method)
@@ -184,8 +178,8 @@ static void start_trial(ucp_learn_t *learn, unsigned method)
     learn->trial = (uint8_t)method;
     learn->left  = 1;
     if ((method != learn->best) || (learn->method[method].count == 0)) {
-        learn->left = (uint8_t)(learn->plan->warm + learn->plan->timed);
-        forget(&learn->method[method]);
+        learn->left = (uint8_t)(UCP_LEARN_WARM + UCP_LEARN_TIMED);
+        ucp_learn_forget(learn, method);
     }
 }
 
@@ -205,7 +199,7 @@ unsigned ucp_learn_next(ucp_learn_t *learn, int *timed_p)
         }
         start_trial(learn, due);
     }
-    *timed_p      = (--learn->left < learn->plan->timed);
+    *timed_p      = (--learn->left < UCP_LEARN_TIMED);
     learn->timing = (uint8_t)*timed_p;
     return learn->trial;
 }
@@ -215,9 +209,9 @@ void ucp_learn_drop(ucp_learn_t *learn)
     ucp_learn_method_t *method;
 
     if (learn->timing) {
-        method        = &learn->method[learn->trial];
-        method->due   = learn->count + ucs_min(1U << method->drops,
-                                               (uint32_t)learn->plan->watch);
+        method      = &learn->method[learn->trial];
+        method->due = learn->count +
+                      ucs_min(1U << method->drops, (uint32_t)UCP_LEARN_WATCH);
         method->drops = (uint8_t)ucs_min(method->drops + 1, 8);
         learn->trial  = UCP_LEARN_NONE;
         learn->timing = 0;
@@ -225,15 +219,6 @@ void ucp_learn_drop(ucp_learn_t *learn)
 }
 
 /* --------------------------------------------------------------- results -- */
-
-static void add(ucp_learn_method_t *method, float sample)
-{
-    method->samples[method->next] = sample;
-    method->next = (uint8_t)((method->next + 1) % UCP_LEARN_SAMPLES);
-    if (method->count < UCP_LEARN_SAMPLES) {
-        ++method->count;
-    }
-}
 
 /* Called when the selected method has become slower: the samples of the other
  * methods may be invalid, too, so their trials are due at once. */
@@ -243,19 +228,15 @@ static void try_others(ucp_learn_t *learn)
 
     for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
         if (i != learn->best) {
-            learn->method[i].gap = learn->plan->min_gap;
+            learn->method[i].gap = UCP_LEARN_MIN_GAP;
             learn->method[i].due = learn->count + 1;
         }
     }
 }
 
-/* Stores a sample of the selected method. An odd sample is not used at first;
- * but UCP_LEARN_ODD of them in a row, all slower or all faster, replace the
- * earlier samples. */
-static void watch(ucp_learn_t *learn, float sample)
+int ucp_learn_watch(ucp_learn_t *learn, double sample)
 {
-    ucp_learn_method_t *method = &learn->method[learn->best];
-    double time                = ucp_learn_time(learn, learn->best);
+    double time  = ucp_learn_time(learn, learn->best);
     double bound = ucs_max(3 * ucp_learn_noise(learn, learn->best), MIN_CHANGE);
     int is_slow  = (sample > time * (1 + bound));
     int is_fast  = (sample * (1 + bound) < time);
@@ -263,28 +244,26 @@ static void watch(ucp_learn_t *learn, float sample)
 
     if (!is_slow && !is_fast) {
         learn->num_odd = 0;
-        add(method, sample);
-        return;
+        ucp_learn_add(learn, learn->best, sample);
+        return 0;
     }
     if ((learn->num_odd > 0) && ((learn->odd[0] > time) != is_slow)) {
         learn->num_odd = 0;
     }
-    learn->odd[learn->num_odd++] = sample;
+    learn->odd[learn->num_odd++] = (float)sample;
     if (learn->num_odd < UCP_LEARN_ODD) {
-        return;
+        return 0;
     }
     learn->num_odd = 0;
-    forget(method);
+    ucp_learn_forget(learn, learn->best);
     for (i = 0; i < UCP_LEARN_ODD; ++i) {
-        add(method, learn->odd[i]);
+        ucp_learn_add(learn, learn->best, learn->odd[i]);
     }
-    if (is_slow) {
-        try_others(learn);
-    }
+    return is_slow;
 }
 
 /* Called after a trial of the method `index`: selects it if it is faster than
- * the selected one by more than the noise, and by at least plan->advantage. The
+ * the selected one by more than the noise, and by at least MIN_ADVANTAGE. The
  * noise is a quarter of the sum of both methods' ucp_learn_noise(). This is
  * half of their mean, because the noise of several samples together is about
  * half of that of one sample. */
@@ -292,7 +271,7 @@ static void decide(ucp_learn_t *learn, unsigned index)
 {
     double noise = ucp_learn_noise(learn, index) +
                    ucp_learn_noise(learn, learn->best);
-    double advantage = ucs_max(0.25 * noise, learn->plan->advantage);
+    double advantage = ucs_max(0.25 * noise, MIN_ADVANTAGE);
 
     if (ucp_learn_time(learn, index) * (1 + advantage) <
         ucp_learn_time(learn, learn->best)) {
@@ -311,22 +290,22 @@ static void schedule(ucp_learn_t *learn, unsigned index)
     double ratio, needed;
 
     if (index == learn->best) {
-        method->gap = learn->plan->min_gap;
+        method->gap = UCP_LEARN_MIN_GAP;
         method->due = learn->count +
-                      ((learn->num_odd > 0) ? 1 : learn->plan->watch);
+                      ((learn->num_odd > 0) ? 1 : UCP_LEARN_WATCH);
         return;
     }
     ratio  = (learn->method[learn->best].count == 0) ?
                  1 :
                  ucp_learn_time(learn, index) /
                     ucp_learn_time(learn, learn->best);
-    needed = learn->plan->cost * (ratio - 1) * (UCP_LEARN_MAX_METHODS - 1) /
-             MAX_COST;
-    if ((method->gap > learn->plan->min_gap) && (needed > method->gap)) {
+    needed = (UCP_LEARN_WARM + UCP_LEARN_TIMED) * (ratio - 1) *
+             (UCP_LEARN_MAX_METHODS - 1) / MAX_COST;
+    if ((method->gap > UCP_LEARN_MIN_GAP) && (needed > method->gap)) {
         method->gap = (uint32_t)ucs_min(needed, MAX_GAP_BY_COST);
     }
     method->due = learn->count + method->gap;
-    if (method->gap < learn->plan->max_gap) {
+    if (method->gap < UCP_LEARN_MAX_GAP) {
         method->gap *= 2;
     }
 }
@@ -349,11 +328,12 @@ void ucp_learn_result(ucp_learn_t *learn, double seconds_per_byte)
     learn->timing              = 0;
     learn->method[index].drops = 0;
     if ((index == learn->best) &&
-        (learn->method[index].count >= learn->plan->timed) &&
-        (learn->left == 0)) {
-        watch(learn, (float)seconds_per_byte);
+        (learn->method[index].count >= UCP_LEARN_TIMED) && (learn->left == 0)) {
+        if (ucp_learn_watch(learn, seconds_per_byte)) {
+            try_others(learn);
+        }
     } else {
-        add(&learn->method[index], (float)seconds_per_byte);
+        ucp_learn_add(learn, index, seconds_per_byte);
     }
     if ((learn->left > 0) && !is_hopeless(learn, index)) {
         return;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finds the fastest of a few methods to transfer data, from timed transfers.
+ * Finds the fastest of a few methods to transfer data, from timed transfers
+ * that are alone; stream.h does so for transfers that follow others.
  * This code uses neither endpoints nor clocks. The caller keeps one ucp_learn_t
  * for each kind of transfer (about the same size, to the same kind of peer) and
  * measures the transfers that this code wants to be timed.
@@ -9,13 +10,9 @@
  *         ^                                    | seconds per byte
  *         '------ ucp_learn_result() <---------' or ucp_learn_drop()
  *
- * A unit is what one call of ucp_learn_next() is for: one transfer, or, if
- * transfers follow each other so that several are in flight, a series of such
- * transfers by one method (timing.h). A sample is the time of a timed unit. A
- * trial is a row of units by one method, of which the first ones are not timed,
- * because code and data of the method are not in the caches yet. A plan
- * (ucp_learn_plan_t) says how many units a trial has, and how many units pass
- * until it is repeated.
+ * A trial is a row of transfers by one method, of which the first ones are not
+ * timed, because code and data of the method are not in the caches yet. A
+ * sample is the time of a timed transfer.
  *
  * The time of a method is a low quantile of its samples: interrupts, other
  * processes and late peers make a transfer slower, nothing makes it faster.
@@ -48,31 +45,21 @@ enum {
     UCP_LEARN_NONE        = 0xff,
 };
 
-/** How often methods are tried. All numbers except `advantage` and `cost` are
- *  numbers of units (see above). */
-typedef struct ucp_learn_plan {
-    uint8_t skip; /**< Units before the first trial */
-    uint8_t warm; /**< Units at the start of a trial that are not timed */
-    /** Units of a trial that are timed, after the `warm` ones */
-    uint8_t timed;
-    /** Duration of a trial, in multiples of the time of one unit by the tried
-     *  method. The longer a trial takes, the rarer it is */
-    uint8_t cost;
-    uint8_t watch; /**< Units between two samples of the selected method */
-    /** Units between the first and the second trial of a method */
-    uint16_t min_gap;
-    /** Maximum number of units between two trials; exceeded only if trials of
-     *  the method take so much time that they must be rarer */
-    uint16_t max_gap;
-    /** Minimum advantage: another method is selected only if the time of the
-     *  selected one exceeds the time of the other by more than this fraction */
-    double advantage;
-} ucp_learn_plan_t;
-
-/** The plans for transfers that are alone (a unit is one transfer) and for
- *  transfers that are in flight together (a unit is a series). */
-extern const ucp_learn_plan_t ucp_learn_plan_alone;
-extern const ucp_learn_plan_t ucp_learn_plan_series;
+/** How often methods are tried, in transfers. */
+enum {
+    UCP_LEARN_SKIP    = 4, /**< Transfers before the first trial */
+    /** Transfers at the start of a trial that are not timed */
+    UCP_LEARN_WARM    = 2,
+    /** Transfers of a trial that are timed, after UCP_LEARN_WARM ones */
+    UCP_LEARN_TIMED   = 4,
+    /** Transfers between two samples of the selected method */
+    UCP_LEARN_WATCH   = 64,
+    /** Transfers between the first and the second trial of a method */
+    UCP_LEARN_MIN_GAP = 128,
+    /** Maximum number of transfers between two trials; exceeded only if trials
+     *  of the method take so much time that they must be rarer */
+    UCP_LEARN_MAX_GAP = 16384,
+};
 
 typedef struct ucp_learn_method {
     float samples[UCP_LEARN_SAMPLES]; /**< In seconds per byte; a ring buffer */
@@ -80,28 +67,27 @@ typedef struct ucp_learn_method {
     uint8_t next;                     /**< Index for the next sample */
     /** Number of trials in a row that ended by ucp_learn_drop(), at most 8 */
     uint8_t drops;
-    /** Units between the next trial and the one after it; doubled after each
-     *  trial */
+    /** Transfers between the next trial and the one after it; doubled after
+     *  each trial */
     uint32_t gap;
     /** Value of ucp_learn::count at which the next trial is due */
     uint32_t due;
 } ucp_learn_method_t;
 
 typedef struct ucp_learn {
-    const ucp_learn_plan_t *plan;
     uint8_t methods; /**< Bit map of the methods that are possible */
     uint8_t best;    /**< The selected method */
     /** The method whose trial is under way, or UCP_LEARN_NONE */
     uint8_t trial;
-    uint8_t left; /**< Units that the trial still has */
-    /** 1: a unit is being timed, and its result was not reported yet */
+    uint8_t left; /**< Transfers that the trial still has */
+    /** 1: transfers are being timed, and the result was not reported yet */
     uint8_t timing;
     uint8_t num_odd; /**< Number of valid entries of odd[] */
     /** The latest samples of `best`, if all of them are odd: they differ from
      *  ucp_learn_time() by far more than the noise, all in the same
      *  direction */
     float odd[UCP_LEARN_ODD];
-    /** Calls of ucp_learn_next(); may wrap around */
+    /** Number of transfers; may wrap around */
     uint32_t count;
     /** The record in which other processes see these results (live.h); NULL if
      *  there is none */
@@ -111,28 +97,40 @@ typedef struct ucp_learn {
 
 /** Initializes the search. `methods`: bit map of the possible methods. `first`:
  *  the method that is selected until samples exist. */
-void ucp_learn_init(ucp_learn_t *learn, const ucp_learn_plan_t *plan,
-                    unsigned methods, unsigned first);
+void ucp_learn_init(ucp_learn_t *learn, unsigned methods, unsigned first);
 
 /** Postpones the first trials of methods that are expected to be far slower
  *  than the selected one. `methods`: bit map of these methods. */
 void ucp_learn_postpone(ucp_learn_t *learn, unsigned methods);
 
-/** Returns the method of the next unit. If *timed_p is set, the caller shall
- *  time this unit. No other unit is timed until ucp_learn_result() or
+/** Returns the method of the next transfer. If *timed_p is set, the caller shall
+ *  time it. No other transfer is timed until ucp_learn_result() or
  *  ucp_learn_drop() is called for it. */
 unsigned ucp_learn_next(ucp_learn_t *learn, int *timed_p);
 
-/** Reports the time of the unit that was to be timed. */
+/** Reports the time of the transfer that was to be timed. */
 void ucp_learn_result(ucp_learn_t *learn, double seconds_per_byte);
 
-/** Reports that the unit that was to be timed has no valid time. Its trial ends
- *  and is repeated soon. */
+/** Reports that the transfer that was to be timed has no valid time. Its trial
+ *  ends and is repeated soon. */
 void ucp_learn_drop(ucp_learn_t *learn);
+
+/** Removes the samples of a method; adds one. */
+void ucp_learn_forget(ucp_learn_t *learn, unsigned method);
+void ucp_learn_add(ucp_learn_t *learn, unsigned method, double sample);
+
+/** Adds a sample of the selected method, but not if it is odd (see `odd`):
+ *  UCP_LEARN_ODD odd ones in a row, all slower or all faster, replace the
+ *  earlier samples. Returns non-zero if they did so and are slower. */
+int ucp_learn_watch(ucp_learn_t *learn, double sample);
 
 /** Returns the time of a method in seconds per byte: about a third of its
  *  samples are smaller. Returns 0 if the method has no samples. */
 double ucp_learn_time(const ucp_learn_t *learn, unsigned method);
+
+/** Returns the median of a method's samples, the greater one of two; 0 if there
+ *  are none. */
+double ucp_learn_median(const ucp_learn_t *learn, unsigned method);
 
 /** Returns the range of a method's samples, without the slowest third, as a
  *  fraction of ucp_learn_time(); at most 0.3. Returns 0 if there are fewer than

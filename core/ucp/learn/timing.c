@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Times transfers of the user, alone or in series (see timing.h), and sends the
+/* Times transfers of the user, alone or in epochs (see timing.h), and sends the
  * PROBE messages, whose answers contain the time at which the data had reached
  * the peer. */
 #include "ucp/learn/timing.h"
@@ -14,38 +14,31 @@
 #include "ucs/time/time.h"
 
 #include <string.h>
-
-/* Limits of the number of transfers in the warm-up (..._WARM) and in each half
- * (..._HALF) of a series. HALF_BYTES: minimum number of bytes in a half. */
-enum {
-    MIN_WARM   = 2,
-    MAX_WARM   = 64,
-    HALF_BYTES = 262144,
-    MIN_HALF   = 4,
-    /* Minimum number of transfers in a half if each has LARGE bytes or more */
-    LARGE_HALF = 2,
-    LARGE      = 2 << 20,
-    MAX_HALF   = 16,
-};
+#include <stdio.h>
 
 /* A result of fewer seconds per byte (500 GB/s) is an error of measurement and
  * ignored. */
 #define MIN_TIME 2e-12
 
-/* Two requests of a series count as completed together if the time between them
- * is less than this fraction of the time of one transfer. */
+/* Two requests of an epoch belong to the same group if the time between their
+ * completions is less than this fraction of the time of one transfer. */
 #define TOGETHER 0.2
 
-/* A series has no result if one half takes more than this many times as long as
- * the other one (with exceptions, see report_series()). */
-#define MAX_RATIO 1.7
+/* Minimum number of groups in an epoch with a result, and number from which the
+ * next epochs may be shorter. */
+enum { MIN_GROUPS = 4, MANY_GROUPS = 64 };
 
 void ucp_timing_drop(ucp_timing_t *timing)
 {
-    if (timing->ep != NULL) {
-        ucp_learn_drop(timing->learn);
-        memset(timing, 0, sizeof(*timing));
+    if (timing->ep == NULL) {
+        return;
     }
+    if (timing->stream != NULL) {
+        ucp_learn_stream_drop(timing->stream);
+    } else {
+        ucp_learn_drop(timing->learn);
+    }
+    memset(timing, 0, sizeof(*timing));
 }
 
 /* --------------------------------------------------------------- results -- */
@@ -72,7 +65,7 @@ static void show_change(const ucp_timing_t *timing, unsigned before)
     }
 }
 
-/* Reports to learn.c that `length` bytes took `seconds`, and ends the timing.
+/* Reports that `length` bytes took `seconds`, and ends the timing.
  * If that is impossibly fast, the timing has no result. */
 static void report(ucp_timing_t *timing, double seconds, size_t length)
 {
@@ -83,7 +76,11 @@ static void report(ucp_timing_t *timing, double seconds, size_t length)
         ucp_timing_drop(timing);
         return;
     }
-    ucp_learn_result(learn, seconds / (double)length);
+    if (timing->stream != NULL) {
+        ucp_learn_stream_result(timing->stream, seconds / (double)length);
+    } else {
+        ucp_learn_result(learn, seconds / (double)length);
+    }
     ucp_learn_live_update(learn);
     if (learn->best != before) {
         show_change(timing, before);
@@ -113,57 +110,70 @@ static double seconds_between(ucs_time_t first, ucs_time_t second)
     return 1e-9 * (double)(int64_t)(second - first);
 }
 
-/* Reports the result of a series when the times of its three marks are known.
- * If the first half took much longer, the peer may have been busy with data of
- * earlier requests, which were already complete in this process. If the
- * requests complete when their data is transferred (`is_exact`) and few of them
- * completed together, the second half alone is then the result; otherwise there
- * is none. */
-static void report_series(ucp_timing_t *timing)
+/* True if the timing is that of an epoch FIRST. */
+static int is_first(const ucp_timing_t *timing)
 {
-    const ucp_mark_t *marks = timing->marks;
-    int is_exact  = ucp_learn_ends_with_request(timing->op, timing->method);
-    double first  = seconds_between(marks[0].time, marks[1].time);
-    double second = seconds_between(marks[1].time, marks[2].time);
-    unsigned most = (first > MAX_RATIO * second) ? timing->half / 4 :
-                                                   timing->half;
+    return (timing->num_marks > 1) && (timing->warm == 0);
+}
 
-    if ((second > MAX_RATIO * first) ||
-        ((first > MAX_RATIO * second) && !is_exact) ||
-        (is_exact && (timing->together > most))) {
-        ucp_timing_drop(timing);
-    } else if (first > MAX_RATIO * second) {
-        report(timing, second, marks[2].bytes);
-    } else {
-        report(timing, first + second, marks[1].bytes + marks[2].bytes);
+/* True if the marks of the epoch are the ends of groups. */
+static int is_grouped(const ucp_timing_t *timing)
+{
+    return (timing->num_marks > 1) && !is_first(timing) &&
+           ucp_learn_ends_with_request(timing->op, timing->method);
+}
+
+/* Returns the bytes that the worker received between the marks; 0 if it sends to
+ * itself, because it would count each transfer twice. */
+static size_t received_between(const ucp_timing_t *timing)
+{
+    return (timing->ep->peer_uuid == timing->ep->worker->uuid) ?
+               0 :
+               timing->marks[1].received - timing->marks[0].received;
+}
+
+/* Reports the result of an epoch, when its marks are known. */
+static void report_epoch(ucp_timing_t *timing)
+{
+    const ucp_mark_t *first = &timing->marks[0], *last = &timing->marks[1];
+    double seconds  = seconds_between(first->time, last->time);
+    size_t received = received_between(timing);
+    size_t others;
+
+    if (!is_first(timing)) {
+        report(timing, seconds, last->bytes + received);
+        return;
     }
+    others = last->sent - first->sent + received;
+    others -= ucs_min(others, last->bytes);
+    seconds -= (double)others * ucp_learn_stream_before(timing->stream);
+    report(timing, ucs_max(seconds, 2 * MIN_TIME * (double)last->bytes),
+           last->bytes);
 }
 
 /* Called when the time is known at which the transfer of a mark ended. If all
  * marks have their times, reports the result. */
-static void ended(ucp_timing_t *timing, ucp_mark_t *mark, ucs_time_t time)
+static void ended(struct ucp_trials *trials, ucp_mark_t *mark, ucs_time_t time)
 {
-    unsigned i;
+    ucp_timing_t *timing = &trials->timing;
 
-    mark->time = time;
+    mark->time     = time;
+    mark->sent     = trials->sent;
+    mark->received = timing->ep->worker->received;
     if (timing->num_marks == 1) {
         report(timing,
                seconds_between(timing->begin, time) + message_latency(timing),
                mark->bytes);
-        return;
+    } else if ((timing->marks[0].time != 0) && (timing->marks[1].time != 0)) {
+        report_epoch(timing);
     }
-    for (i = 0; i < timing->num_marks; ++i) {
-        if (timing->marks[i].time == 0) {
-            return;
-        }
-    }
-    report_series(timing);
 }
 
 /* -------------------------------------------------------------- requests -- */
 
-/* Sends a PROBE. The peer answers it after it has processed the messages that
- * were sent before. */
+/* Sends a PROBE behind the request that has just completed, not behind those in
+ * the queue. The peer answers it after it has processed the messages that were
+ * sent before. */
 static ucs_status_t ask(struct ucp_trials *trials, ucp_mark_t *mark)
 {
     ucp_ep_h ep         = trials->timing.ep;
@@ -178,7 +188,7 @@ static ucs_status_t ask(struct ucp_trials *trials, ucp_mark_t *mark)
     }
     mark->asked  = trials->number;
     probe.number = ucp_le32(trials->number);
-    return ucp_ep_send_control(ep, UCP_AM_ID_PROBE, &probe, sizeof(probe));
+    return ucp_ep_send_next(ep, UCP_AM_ID_PROBE, &probe, sizeof(probe));
 }
 
 /* Returns the mark whose transfer is this request, or NULL if there is none. */
@@ -194,26 +204,51 @@ static ucp_mark_t *mark_of(ucp_timing_t *timing, const ucp_request_t *req)
     return NULL;
 }
 
-/* Returns a time in seconds per byte, a fraction of the time of the selected
- * method. If less time than this passed between the completions of two
- * requests, they count as completed together. */
-static double min_distance(const ucp_learn_t *learn)
+/* Called when the last request that has completed proves to be the end of a
+ * group. */
+static void end_group(ucp_timing_t *timing)
 {
-    return ucs_max(MIN_TIME, TOGETHER * ucp_learn_time(learn, learn->best));
+    ucp_mark_t *first = &timing->marks[0], *last = &timing->marks[1];
+
+    if (timing->ended < timing->warm) {
+        return;
+    }
+    if (first->time == 0) {
+        *first = timing->end;
+        return;
+    }
+    ++timing->groups;
+    *last = timing->end;
+    last->bytes -= first->bytes;
 }
 
-/* Called when a request of a series has completed: counts it in
- * timing->together if it completed together with the request before it. */
-static void note_end(ucp_timing_t *timing, size_t length)
+/* Called when a request of an epoch has completed whose marks are the ends of
+ * groups. After the last request, reports the result. */
+static void note_end(ucp_timing_t *timing, const ucp_request_t *req)
 {
-    ucs_time_t now = ucs_get_time();
+    ucs_time_t now  = ucs_get_time();
+    double together = TOGETHER * ucp_learn_stream_time(timing->stream) *
+                      (double)req->dt.length;
 
-    if ((timing->marks[0].time != 0) &&
-        (seconds_between(timing->end, now) <
-         min_distance(timing->learn) * (double)length)) {
-        ++timing->together;
+    if (seconds_between(timing->end.time, now) > together) {
+        end_group(timing);
     }
-    timing->end = now;
+    timing->end.time     = now;
+    timing->end.received = req->worker->received;
+    timing->end.bytes += req->dt.length;
+    if (++timing->ended < timing->total) {
+        return;
+    }
+    end_group(timing);
+    if (timing->groups < MIN_GROUPS) {
+        ucp_learn_stream_scale(timing->stream, 1);
+        ucp_timing_drop(timing);
+        return;
+    }
+    if (timing->groups > MANY_GROUPS) {
+        ucp_learn_stream_scale(timing->stream, 0);
+    }
+    report_epoch(timing);
 }
 
 void ucp_request_timed(ucp_request_t *req, ucs_status_t status)
@@ -222,90 +257,97 @@ void ucp_request_timed(ucp_request_t *req, ucs_status_t status)
     ucp_timing_t *timing      = &trials->timing;
     ucp_mark_t *mark          = mark_of(timing, req);
 
+    --trials->flagged;
     req->flags &= (uint16_t)~UCP_REQUEST_FLAG_TIMED;
-    if ((timing->num_marks > 1) && (timing->ep == req->send.ep)) {
-        note_end(timing, req->dt.length);
+    if (timing->ep != req->send.ep) {
+        return; /* the timing has ended without a result */
     }
-    if (mark == NULL) {
-        return;
-    }
-    mark->req = NULL;
     if (status != UCS_OK) {
         ucp_timing_drop(timing);
+    } else if (is_grouped(timing)) {
+        note_end(timing, req);
+    } else if (mark == NULL) {
+        return;
     } else if (ucp_learn_ends_with_request(timing->op, timing->method)) {
-        ended(timing, mark, ucs_get_time());
-    } else if (ask(trials, mark) != UCS_OK) {
-        ucp_timing_drop(timing);
+        mark->req = NULL;
+        ended(trials, mark, ucs_get_time());
+    } else {
+        mark->req = NULL;
+        if (ask(trials, mark) != UCS_OK) {
+            ucp_timing_drop(timing);
+        }
     }
 }
 
-void ucp_timing_add(ucp_timing_t *timing, ucp_request_t *req, ucs_time_t now)
+void ucp_timing_add(struct ucp_trials *trials, ucp_request_t *req,
+                    ucs_time_t now)
 {
-    ucp_mark_t *mark = &timing->marks[timing->next];
+    ucp_timing_t *timing = &trials->timing;
+    ucp_mark_t *mark     = &timing->marks[timing->next];
 
     timing->begin = now;
     mark->bytes += req->dt.length;
     req->flags |= UCP_REQUEST_FLAG_TIMED;
-    if (--timing->left == 0) {
-        mark->req    = req;
-        timing->left = timing->half;
+    ++trials->flagged;
+    if (--timing->left[timing->next] == 0) {
+        mark->req = req;
         ++timing->next;
     }
 }
 
-void ucp_timing_alone(ucp_timing_t *timing, ucp_request_t *req,
+void ucp_timing_alone(struct ucp_trials *trials, ucp_request_t *req,
                       ucp_learn_t *learn, ucp_op_t op, unsigned method,
                       ucs_time_t now)
 {
-    *timing = (ucp_timing_t){
+    trials->timing = (ucp_timing_t){
         .ep        = req->send.ep,
         .learn     = learn,
         .op        = op,
-        .method    = (uint8_t)method,
         .num_marks = 1,
-        .left      = 1,
+        .method    = (uint8_t)method,
+        .left      = {1},
     };
-    ucp_timing_add(timing, req, now);
+    ucp_timing_add(trials, req, now);
 }
 
-/* Returns the number of requests of the endpoint that are under way, at most
- * MAX_WARM. */
-static unsigned count_in_flight(ucp_ep_h ep)
+void ucp_timing_epoch(struct ucp_trials *trials, ucp_ep_h ep,
+                      ucp_learn_stream_t *stream, ucp_op_t op,
+                      const ucp_learn_epoch_t *epoch, ucs_time_t now)
+{
+    trials->timing = (ucp_timing_t){
+        .ep        = ep,
+        .learn     = &stream->learn,
+        .stream    = stream,
+        .op        = op,
+        .method    = epoch->method,
+        .num_marks = UCP_TIMING_MARKS,
+        .left      = {epoch->warm, epoch->count},
+        .warm      = epoch->warm,
+        .total     = (uint16_t)(epoch->warm + epoch->count),
+    };
+    if (epoch->warm == 0) {
+        trials->timing.next     = 1;
+        trials->timing.marks[0] = (ucp_mark_t){
+            .time     = now,
+            .sent     = trials->sent,
+            .received = ep->worker->received,
+        };
+    }
+}
+
+unsigned ucp_timing_in_flight(ucp_ep_h ep)
 {
     unsigned count = (unsigned)ucs_min(ucs_queue_length(&ep->waiting),
-                                       (size_t)MAX_WARM);
-    ucs_list_link_t *link;
+                                       (size_t)UCP_LEARN_STREAM_WARM);
+    const ucp_request_t *req;
 
-    for (link = ep->awaited.next; (link != &ep->awaited) && (count < MAX_WARM);
-         link = link->next) {
-        ++count;
+    ucs_list_for_each(req, &ep->awaited, ep_link) {
+        if (count >= UCP_LEARN_STREAM_WARM) {
+            break;
+        }
+        count += !(req->flags & UCP_REQUEST_FLAG_RECV);
     }
     return count;
-}
-
-unsigned ucp_timing_series(ucp_timing_t *timing, ucp_request_t *req,
-                           ucp_learn_t *learn, ucp_op_t op, unsigned method,
-                           ucs_time_t now)
-{
-    unsigned warm = ucs_max(count_in_flight(req->send.ep), (unsigned)MIN_WARM);
-    size_t half   = ucs_max(HALF_BYTES / req->dt.length, (size_t)MIN_HALF);
-
-    half    = (req->dt.length >= LARGE) ? LARGE_HALF :
-                                          ucs_min(half, (size_t)MAX_HALF);
-    /* All transfers in flight may end together, so a half has at least as
-     * many */
-    half    = ucs_max(half, (size_t)warm);
-    *timing = (ucp_timing_t){
-        .ep        = req->send.ep,
-        .learn     = learn,
-        .op        = op,
-        .method    = (uint8_t)method,
-        .num_marks = UCP_TIMING_MARKS,
-        .left      = (uint8_t)warm,
-        .half      = (uint8_t)half,
-    };
-    ucp_timing_add(timing, req, now);
-    return warm + 2 * (unsigned)half;
 }
 
 /* -------------------------------------------------------------- messages -- */
@@ -325,8 +367,8 @@ static ucp_timing_t *asked_by(ucp_worker_h worker, const ucp_probe_t *probe)
                NULL;
 }
 
-/* Returns the peer's time in the answer if it can be used: always in a series,
- * whose marks all have the peer's time; for a transfer that is alone, if the
+/* Returns the peer's time in the answer if it can be used. In an epoch, that is
+ * if both marks have the peer's time. For a transfer that is alone, it is if the
  * peer runs on this machine and has the same clock, and the time is plausible.
  * Otherwise returns the current time. */
 static ucs_time_t time_of(const ucp_timing_t *timing, const ucp_probe_t *probe)
@@ -335,7 +377,7 @@ static ucs_time_t time_of(const ucp_timing_t *timing, const ucp_probe_t *probe)
     ucs_time_t time = ucp_le64_get(probe->time);
 
     if (timing->num_marks > 1) {
-        return ucs_max(time, (ucs_time_t)1);
+        return is_first(timing) ? now : ucs_max(time, (ucs_time_t)1);
     }
     return (timing->ep->config->is_local && (time > timing->begin) &&
             (time < now)) ?
@@ -352,7 +394,8 @@ static void answered(ucp_worker_h worker, const ucp_probe_t *probe)
     for (i = 0; (timing != NULL) && (i < timing->num_marks); ++i) {
         if ((number != 0) && (timing->marks[i].asked == number)) {
             timing->marks[i].asked = 0;
-            ended(timing, &timing->marks[i], time_of(timing, probe));
+            ended(ucp_worker_learn(worker)->trials, &timing->marks[i],
+                  time_of(timing, probe));
             return;
         }
     }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Times transfers of the user for the search for the fastest method (learn.h):
- * one transfer that is alone, or a series of transfers that follow each other
- * so that several are in flight.
+ * Times transfers of the user for the search for the fastest method: one
+ * transfer that is alone (learn.h), or an epoch of transfers that follow each
+ * other so that several are in flight (stream.h).
  *
  *   alone:   |begin --------------- end|
- *   series:  |warm-up ---|half ----|half ----|
- *                        ^         ^         ^ ends of these transfers: marks
+ *   epoch:   |warm-up ---|--- count ---|
+ *                        ^             ^ ends of these transfers: marks
  *
  * A transfer ends when the peer (for a get: this process) has the data. If a
  * lane puts or gets the data, or if the operation is a get by messages, the
@@ -17,27 +17,37 @@
  *   PROBE  | worker and endpoint of the prober 16 | number 4 | flags 1 |
  *          | time of the answer 8 |
  *
- * All marks of a series are times of one clock, that of this process or that of
- * the peer. For a transfer that is alone, the time at which the answer arrives
- * is used if the peer has another clock.
+ * If both marks of an epoch are times of answers, those of the peer's clock are
+ * used. Otherwise the time at which the answer arrives is used if the peer has
+ * another clock.
  *
- * The warm-up has at least as many transfers as are in flight when the series
- * begins: at its end, transfers by other methods are complete. Each half has at
- * least as many transfers as the warm-up, because transfers in flight may share
- * the bandwidth and end together. The result is the time from the end of the
- * warm-up to the end of the second half. A series has no result if for some
- * time no transfer was in flight, if the times of its halves differ much, or if
- * its requests completed together, because the user called progress late.
+ * The result of an epoch is the time per byte that the worker sent or received.
+ * If only sent bytes counted, a method could seem fast that takes processor
+ * time from the transfers of the opposite direction.
+ *
+ * The epoch FIRST of a trial (stream.h) is too short for a warm-up: its first
+ * mark is its begin, and transfers by the selected method end in it. These are
+ * assumed to take their usual time. As many transfers end as begin, because the
+ * number of transfers in flight is about constant.
+ *
+ * Requests may complete in groups, because the process does other work between
+ * two calls of progress, for example copies the data that it receives. If the
+ * time from one request to another were used, it could be that of one group
+ * more or less. So if all requests of an epoch complete when their data is
+ * transferred, the marks are the ends of groups: the first one after the
+ * warm-up and the last one. An epoch has no result if there are fewer than
+ * MIN_GROUPS between them, or if for some time no transfer was in flight.
  */
 #ifndef UCP_TIMING_H
 #define UCP_TIMING_H
 
 #include "ucp/learn/entry.h"
+#include "ucp/learn/stream.h"
 
 /** Identifier of the PROBE message and of its answer. */
 enum { UCP_AM_ID_PROBE = 31 };
 
-enum { UCP_TIMING_MARKS = 3 };
+enum { UCP_TIMING_MARKS = 2 };
 
 typedef struct {
     ucp_wire_end_t end;
@@ -54,7 +64,7 @@ enum {
 _Static_assert(sizeof(ucp_probe_t) == 29, "wire layout");
 
 /** One of the transfers whose end is a mark (see above). A transfer that is
- *  alone has one mark, a series has three. */
+ *  alone has one mark, an epoch has two. */
 typedef struct ucp_mark {
     /** The request, while the transfer is under way; NULL before and after */
     ucp_request_t *req;
@@ -65,27 +75,33 @@ typedef struct ucp_mark {
     /** Total bytes of the transfers after the previous mark, including this
      *  one */
     size_t bytes;
+    /** Bytes that the worker had sent and received at that time: of transfers
+     *  that had begun, and ucp_worker::received */
+    uint64_t sent, received;
 } ucp_mark_t;
 
-/** The transfer or series that is being timed. */
+/** The transfer or epoch that is being timed. */
 typedef struct ucp_timing {
     ucp_ep_h ep; /**< NULL if nothing is timed */
     ucp_learn_t *learn;
+    /** The state to which `learn` belongs, if an epoch is timed */
+    ucp_learn_stream_t *stream;
     ucp_op_t op;
-    uint8_t method;
-    /** 1: a transfer that is alone; UCP_TIMING_MARKS: a series */
+    /** 1: a transfer that is alone; UCP_TIMING_MARKS: an epoch */
     uint8_t num_marks;
     /** Index of the mark whose transfer has not begun yet */
     uint8_t next;
-    /** Number of transfers still to begin until the mark `next`, including the
+    uint8_t method;
+    /** Number of transfers still to begin until each mark, including the
      *  transfer of this mark */
-    uint8_t left;
-    uint8_t half; /**< Series: number of transfers in each half */
-    /** Series: number of requests after the warm-up that completed at nearly
-     *  the same time as the previous request */
-    uint8_t together;
+    uint16_t left[UCP_TIMING_MARKS];
+    /** Of an epoch: number of transfers of the warm-up and of all; of requests
+     *  that are complete; of groups after the first mark (see above) */
+    uint16_t warm, total, ended, groups;
     ucs_time_t begin; /**< Time when the last transfer began */
-    ucs_time_t end;   /**< Time when the last request completed */
+    /** The completion of the last request, with the bytes of all requests that
+     *  are complete */
+    ucp_mark_t end;
     ucp_mark_t marks[UCP_TIMING_MARKS];
 } ucp_timing_t;
 
@@ -97,6 +113,12 @@ struct ucp_trials {
     ucp_learn_entry_t *entries;
     ucp_timing_t timing;
     uint32_t number; /**< Number of the last PROBE that was sent */
+    /** Bytes of all transfers of at least UCP_TRIAL_MIN bytes that have
+     *  begun */
+    uint64_t sent;
+    /** Number of requests with UCP_REQUEST_FLAG_TIMED. After an epoch without a
+     *  result they must complete before another one starts */
+    uint32_t flagged;
 };
 
 /** The part of a worker that belongs to the search for the fastest method. */
@@ -109,18 +131,23 @@ UCP_AREA_ACCESSOR(ucp_worker_learn, struct ucp_worker, areas.learn,
                   ucp_learn_worker_t)
 
 /** Starts to time this transfer, which is alone. `now`: the current time. */
-void ucp_timing_alone(ucp_timing_t *timing, ucp_request_t *req,
+void ucp_timing_alone(struct ucp_trials *trials, ucp_request_t *req,
                       ucp_learn_t *learn, ucp_op_t op, unsigned method,
                       ucs_time_t now);
 
-/** Starts to time a series, of which this transfer is the first one. Returns
- *  the number of transfers of the series. */
-unsigned ucp_timing_series(ucp_timing_t *timing, ucp_request_t *req,
-                           ucp_learn_t *learn, ucp_op_t op, unsigned method,
-                           ucs_time_t now);
+/** Starts to time an epoch, before its first transfer begins. The caller adds
+ *  its transfers. */
+void ucp_timing_epoch(struct ucp_trials *trials, ucp_ep_h ep,
+                      ucp_learn_stream_t *stream, ucp_op_t op,
+                      const ucp_learn_epoch_t *epoch, ucs_time_t now);
 
-/** Adds the next transfer to the series; ucp_timing_is_open() must be true. */
-void ucp_timing_add(ucp_timing_t *timing, ucp_request_t *req, ucs_time_t now);
+/** Adds the next transfer to the epoch; ucp_timing_is_open() must be true. */
+void ucp_timing_add(struct ucp_trials *trials, ucp_request_t *req,
+                    ucs_time_t now);
+
+/** Returns the number of sends of the endpoint that are under way, at most
+ *  UCP_LEARN_STREAM_WARM. */
+unsigned ucp_timing_in_flight(ucp_ep_h ep);
 
 /** Ends the timing, if there is one, without a result. */
 void ucp_timing_drop(ucp_timing_t *timing);
@@ -130,7 +157,7 @@ void ucp_timing_drop(ucp_timing_t *timing);
 ucs_status_t ucp_timing_probe(void *arg, void *data, size_t length,
                               unsigned flags);
 
-/** True if a series is being timed and some of its transfers have not begun. */
+/** True if an epoch is being timed and some of its transfers have not begun. */
 static inline int ucp_timing_is_open(const ucp_timing_t *timing)
 {
     return (timing->ep != NULL) && (timing->next < timing->num_marks);

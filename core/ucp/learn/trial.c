@@ -2,8 +2,8 @@
 /*
  * Selects the protocol of large messages, puts and gets by measured times
  * instead of estimated costs (trial.h): decides whether a transfer is alone or
- * follows others, and which transfers are timed. Terms: unit, plan and trial
- * (learn.h), series (timing.h).
+ * follows others, and which transfers are timed. Terms: trial (learn.h), epoch
+ * (stream.h).
  */
 #include "ucp/learn/trial.h"
 
@@ -24,16 +24,12 @@
 /* Seconds per byte that are assumed for a transfer until one was measured. */
 #define ASSUMED_TIME 1e-10
 
-/* Longest pause before the next transfer of a series, as a multiple of the time
+/* Longest pause before the next transfer of an epoch, as a multiple of the time
  * of a transfer that is alone. The first is for methods whose requests complete
  * when the data is transferred, the second for those whose requests complete
  * earlier. */
 #define MAX_PAUSE       1.25
 #define MAX_PAUSE_EARLY 128
-
-/* Minimum number of untimed transfers that count as one unit of the plan, for
- * transfers that follow others. */
-enum { MIN_UNIT = 16 };
 
 static struct ucp_trials *trials_of(ucp_worker_h worker)
 {
@@ -59,7 +55,7 @@ static double time_alone(const ucp_learn_entry_t *entry, size_t length)
 /* Returns non-zero if the transfer follows others: the endpoint has requests
  * under way, or its last transfer began only a short time ago. The latter is
  * necessary for eager messages: their requests complete early, and the peer may
- * still be copying the data. During a series the time is longer: several of its
+ * still be copying the data. During an epoch the time is longer: several of its
  * requests may have completed together; and if they complete early, the peer
  * may still be copying all of them, by a method that has become slow. */
 static int is_loaded(const ucp_timing_t *timing, const ucp_learn_entry_t *entry,
@@ -72,7 +68,7 @@ static int is_loaded(const ucp_timing_t *timing, const ucp_learn_entry_t *entry,
         return 1;
     }
     if (ucp_timing_is_open(timing) && (timing->ep == ep)) {
-        since = ucs_max(timing->begin, timing->end);
+        since = ucs_max(timing->begin, timing->end.time);
         bytes = (double)length *
                 (ucp_learn_ends_with_request(timing->op, timing->method) ?
                      MAX_PAUSE :
@@ -84,10 +80,10 @@ static int is_loaded(const ucp_timing_t *timing, const ucp_learn_entry_t *entry,
 }
 
 /* Drops the timing if the new transfer `req` disturbs it, or if the timing
- * takes too long (TIMING_MAX). `stream`: the state of the search for `req` if
- * it follows others, else NULL. */
+ * takes too long (TIMING_MAX). `learn`: the state of the search for `req` if it
+ * follows others, else NULL. */
 static void check_timing(ucp_timing_t *timing, const ucp_request_t *req,
-                         const ucp_learn_t *stream, ucs_time_t now)
+                         const ucp_learn_t *learn, ucs_time_t now)
 {
     if (timing->ep == NULL) {
         return;
@@ -95,45 +91,37 @@ static void check_timing(ucp_timing_t *timing, const ucp_request_t *req,
     if ((ucs_time_to_sec(now - timing->begin) > TIMING_MAX) ||
         ((timing->ep == req->send.ep) &&
          ((timing->num_marks > 1) ?
-              ucp_timing_is_open(timing) && (timing->learn != stream) :
+              ucp_timing_is_open(timing) && (timing->learn != learn) :
               (timing->marks[0].req != NULL)))) {
         ucp_timing_drop(timing);
     }
 }
 
-/* Returns the method of a transfer that follows others. If the endpoint's
- * series is being timed, the transfer belongs to it and uses its method.
- * Otherwise, if a trial is due, the transfer starts a series. Otherwise it uses
- * the selected method. */
-static unsigned select_in_stream(ucp_timing_t *timing, ucp_learn_entry_t *entry,
+/* Returns the method of a transfer that follows others: that of the endpoint's
+ * epoch, if its transfers have not all begun, or the selected one. Starts an
+ * epoch if one is due. */
+static unsigned select_in_stream(struct ucp_trials *trials,
+                                 const ucp_learn_entry_t *entry,
                                  ucp_request_t *req, ucp_learn_t *learn,
                                  ucs_time_t now)
 {
-    unsigned class = ucp_learn_size_class(req->dt.length);
-    uint16_t *rest = &entry->rest[class];
-    unsigned method;
-    int timed;
+    ucp_learn_stream_t *stream = ucp_learn_stream_of(learn);
+    ucp_timing_t *timing       = &trials->timing;
+    ucp_ep_h ep                = req->send.ep;
+    ucp_learn_epoch_t epoch;
 
-    if (ucp_timing_is_open(timing) && (timing->ep == req->send.ep)) {
-        ucp_timing_add(timing, req, now);
+    if (ucp_timing_is_open(timing) && (timing->ep == ep)) {
+        ucp_timing_add(trials, req, now);
         return timing->method;
     }
-    if (timing->ep != NULL) {
-        return learn->best;
+    if ((timing->ep == NULL) && (trials->flagged == 0) &&
+        ucp_learn_stream_next(stream, ucp_timing_in_flight(ep), req->dt.length,
+                              &epoch)) {
+        ucp_timing_epoch(trials, ep, stream, entry->op, &epoch, now);
+        ucp_timing_add(trials, req, now);
+        return epoch.method;
     }
-    if (*rest > 0) {
-        --*rest;
-        return learn->best;
-    }
-    method = ucp_learn_next(learn, &timed);
-    if (timed) {
-        entry->unit[class] = (uint16_t)ucp_timing_series(timing, req, learn,
-                                                         entry->op, method,
-                                                         now);
-    } else {
-        *rest = (uint16_t)(ucs_max(entry->unit[class], MIN_UNIT) - 1);
-    }
-    return method;
+    return learn->best;
 }
 
 /* Returns the method of a transfer, and times it if necessary. `first`: the
@@ -166,14 +154,14 @@ static unsigned select_method(struct ucp_trials *trials,
         ucp_learn_live_open(learn, ep->worker, entry->op, load, req->dt.length);
     }
     if (load == UCP_LEARN_STREAM) {
-        return select_in_stream(timing, entry, req, learn, now);
+        return select_in_stream(trials, entry, req, learn, now);
     }
     if (timing->ep != NULL) {
         return learn->best;
     }
     method = ucp_learn_next(learn, &timed);
     if (timed) {
-        ucp_timing_alone(timing, req, learn, entry->op, method, now);
+        ucp_timing_alone(trials, req, learn, entry->op, method, now);
     }
     return method;
 }
@@ -250,6 +238,7 @@ const ucp_proto_t *ucp_trial_select(ucp_request_t *req, ucp_op_t op,
                                                             UCP_DT_CLASS_CONTIG,
                                                             req->dt.length));
     method = select_method(trials, entry, req, method);
+    trials->sent += req->dt.length;
     if (method == UCP_LEARN_EAGER) {
         return is_rndv ? ucp_proto_find(&config->copied[op], req->dt.length) :
                          proto;
@@ -273,6 +262,7 @@ const ucp_proto_t *ucp_trial_rma(ucp_request_t *req, ucp_op_t op,
         return proto;
     }
     method = select_method(trials, entry, req, method);
+    trials->sent += req->dt.length;
     return (method == by_lane) ? zcopy : messages;
 }
 

@@ -7,7 +7,7 @@
  * transfer that is alone the duration counts. Transfers that follow each other
  * delay each other, so their rate counts.
  *
- * A worker times one transfer or one series (timing.h) at a time. What is
+ * A worker times one transfer or one epoch (timing.h) at a time. What is
  * learnt belongs to a configuration of endpoints, which have the same lanes and
  * about the same measured bandwidth (proto/measure.h). So endpoints need no
  * memory for it.

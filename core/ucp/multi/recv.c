@@ -87,6 +87,7 @@ static void take(ucp_multi_recv_t *msg, const char *payload, size_t length)
     ucs_status_t status = msg->ops->data(msg, payload, length);
 
     msg->received += length;
+    msg->ep->worker->received += length;
     if ((status != UCS_OK) || (msg->received == msg->length)) {
         end(msg, status);
     }

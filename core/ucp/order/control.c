@@ -166,6 +166,22 @@ ucs_status_t ucp_ep_send_ahead(ucp_ep_h ep, uint8_t am_id, const void *message,
     return UCS_OK;
 }
 
+ucs_status_t ucp_ep_send_next(ucp_ep_h ep, uint8_t am_id, const void *message,
+                              size_t length)
+{
+    ucp_request_t *req;
+
+    if (!(ep->flags & UCP_EP_FLAG_DRAINING)) {
+        return ucp_ep_send_control(ep, am_id, message, length);
+    }
+    req = make_control(ep, am_id, message, length);
+    if (req == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
+    ucs_queue_push_head(&ep->waiting, &req->send.queue);
+    return UCS_OK;
+}
+
 ucs_status_t ucp_ep_send_in_order(ucp_ep_h ep, uint8_t am_id,
                                   const void *message, size_t length)
 {

@@ -51,6 +51,12 @@ void ucp_request_start(ucp_request_t *req);
 ucs_status_t ucp_ep_send_control(ucp_ep_h ep, uint8_t am_id,
                                  const void *message, size_t length);
 
+/** As ucp_ep_send_control(), but if a request of the queue is being sent (the
+ *  caller is called when it completes), the message follows that request, ahead
+ *  of the rest of the queue. */
+ucs_status_t ucp_ep_send_next(ucp_ep_h ep, uint8_t am_id, const void *message,
+                              size_t length);
+
 /** As ucp_ep_send_control(), but if the user's operations have to wait for a
  *  fence, the message waits, too, so that it stays in order with them. */
 ucs_status_t ucp_ep_send_in_order(ucp_ep_h ep, uint8_t am_id,

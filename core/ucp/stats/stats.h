@@ -112,8 +112,7 @@ enum {
 /* Values of a UCP_STATS_LEARNT record. A method is one of UCP_LEARN_* in
  * learn/entry.h, a reason one of ucp_learn_reason_t in learn/learn.h. */
 enum {
-    UCP_STATS_LEARNT_UNITS    = 0, /**< Transfers or series of transfers so
-                                    *   far (learn/learn.h) */
+    UCP_STATS_LEARNT_UNITS    = 0, /**< Transfers so far (learn/learn.h) */
     UCP_STATS_LEARNT_SELECTED = 1, /**< For each method: 1 if it is selected,
                                     *   else 0 */
     UCP_STATS_LEARNT_REASON   = 5, /**< For each reason: 1 if it is why the

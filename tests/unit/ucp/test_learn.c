@@ -162,7 +162,7 @@ static void start(machine_t *m, const profile_t *profile, unsigned size,
                   unsigned first, unsigned seed)
 {
     *m = (machine_t){.profile = profile, .size = size, .seed = seed};
-    ucp_learn_init(&m->learn, &ucp_learn_plan_alone, UCS_MASK(METHODS), first);
+    ucp_learn_init(&m->learn, UCS_MASK(METHODS), first);
 }
 
 static void transfer(machine_t *m, unsigned count)
@@ -327,14 +327,14 @@ START_TEST(notices_a_change_for_the_worse)
             m.profile = &profiles[1];
             /* The selected method is timed once in `watch` transfers. When it
              * has become slow, trials of the other methods start at once. */
-            transfer(&m, 4 * ucp_learn_plan_alone.watch);
+            transfer(&m, 4 * UCP_LEARN_WATCH);
             check_best(&m, "after the processes have moved");
             m.profile = &profiles[4];
             /* The selected method may have become faster. That starts no trial
              * of the others: the next trial is due within about max_gap
              * transfers. */
-            transfer(&m, ucp_learn_plan_alone.max_gap);
-            transfer(&m, 4 * ucp_learn_plan_alone.watch);
+            transfer(&m, UCP_LEARN_MAX_GAP);
+            transfer(&m, 4 * UCP_LEARN_WATCH);
             check_best(&m, "with a slow helper");
         }
     }
@@ -368,16 +368,15 @@ END_TEST
 
 START_TEST(times_one_at_a_time)
 {
-    const ucp_learn_plan_t *plan = &ucp_learn_plan_alone;
     ucp_learn_t learn;
     unsigned i;
     int timed = 0;
 
-    ucp_learn_init(&learn, plan, UCS_BIT(GET) | UCS_BIT(AM), AM);
+    ucp_learn_init(&learn, UCS_BIT(GET) | UCS_BIT(AM), AM);
     for (i = 0; !timed; ++i) {
         ck_assert_uint_eq(ucp_learn_next(&learn, &timed), AM);
     }
-    ck_assert_uint_eq(i, plan->skip + plan->warm);
+    ck_assert_uint_eq(i, UCP_LEARN_SKIP + UCP_LEARN_WARM);
     for (i = 0; i < 1000; ++i) {
         ck_assert_uint_eq(ucp_learn_next(&learn, &timed), AM);
         /* the first timed transfer has no result yet: no other one is timed */
@@ -412,94 +411,6 @@ START_TEST(noise_does_not_switch)
 }
 END_TEST
 
-/* As check_finds_the_best(), with ucp_learn_plan_series: how often methods are
- * tried when many transfers are in flight together ("a series"). Here each
- * transfer() stands for a series. *wrong counts wrong selections after one
- * series by each method. */
-static void check_series(const profile_t *of, unsigned *wrong)
-{
-    unsigned size, first, seed;
-    machine_t m;
-
-    for (size = 0; size < SIZES; ++size) {
-        for (first = 0; first < METHODS; ++first) {
-            for (seed = 0; seed < 20; ++seed) {
-                start(&m, of, size, first, seed);
-                ucp_learn_init(&m.learn, &ucp_learn_plan_series,
-                               UCS_MASK(METHODS), first);
-                transfer(&m, METHODS);
-                *wrong += !is_good(&m);
-                transfer(&m, 100);
-                if (of->outliers == 0) {
-                    check_best(&m, "after 100 series");
-                }
-            }
-        }
-    }
-}
-
-START_TEST(finds_the_best_for_series)
-{
-    const unsigned checks = PROFILES * SIZES * METHODS * 20;
-    unsigned i, wrong = 0;
-
-    for (i = 0; i < PROFILES; ++i) {
-        check_series(&profiles[i], &wrong);
-    }
-    ck_assert_msg(wrong * 20 <= checks, "%u of %u times wrong", wrong, checks);
-}
-END_TEST
-
-/* Checks that trials cost at most one percent of the time with
- * ucp_learn_plan_series. */
-START_TEST(series_cost_one_percent)
-{
-    unsigned size, i;
-    machine_t m;
-    profile_t profile;
-    double before, expected;
-
-    for (i = 0; i < PROFILES; ++i) {
-        profile          = profiles[i];
-        profile.outliers = 0;
-        profile.noise    = 0;
-        for (size = 0; size < SIZES; ++size) {
-            start(&m, &profile, size, EAGER, 1);
-            ucp_learn_init(&m.learn, &ucp_learn_plan_series, UCS_MASK(METHODS),
-                           EAGER);
-            transfer(&m, 100);
-            before   = m.time;
-            expected = 2000 * profile.time[m.learn.best][size];
-            transfer(&m, 2000);
-            ck_assert_msg(m.time - before <= 1.01 * expected,
-                          "%s, %.0f bytes: %g instead of %g", profile.name,
-                          lengths[size], m.time - before, expected);
-        }
-    }
-}
-END_TEST
-
-START_TEST(series_follow_a_change)
-{
-    unsigned size, seed;
-    machine_t m;
-
-    for (size = 0; size < SIZES; ++size) {
-        for (seed = 0; seed < 20; ++seed) {
-            start(&m, &profiles[0], size, GET, seed);
-            ucp_learn_init(&m.learn, &ucp_learn_plan_series, UCS_MASK(METHODS),
-                           GET);
-            transfer(&m, 300);
-            m.profile = &profiles[1];
-            transfer(&m, 4 * ucp_learn_plan_series.watch);
-            check_best(&m, "after the processes have moved");
-        }
-    }
-}
-END_TEST
-
 SUITE_MAIN("learn", finds_the_best, stays_with_the_best,
            trials_cost_one_percent, notices_a_change_for_the_worse,
-           notices_a_better_method, times_one_at_a_time, noise_does_not_switch,
-           finds_the_best_for_series, series_cost_one_percent,
-           series_follow_a_change)
+           notices_a_better_method, times_one_at_a_time, noise_does_not_switch)

@@ -1,0 +1,491 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Selects the fastest method for a stream (stream.h): which epoch is next, what
+ * its result changes, and when the next trial is due.
+ */
+#include "ucp/learn/stream.h"
+
+#include "ucs/sys/math.h"
+
+#include <string.h>
+
+/* Transfers that count in an epoch: at least as many as are in flight, and
+ * MIN_BYTES, but at most MAX_COUNT for MIN_BYTES and LARGE_COUNT of LARGE bytes
+ * or more. MAX_SCALE: maximum of ucp_learn_stream::scale. */
+enum {
+    MIN_BYTES   = 262144,
+    MIN_COUNT   = 8,
+    MAX_COUNT   = 16,
+    LARGE       = 2 << 20,
+    LARGE_COUNT = 8,
+    MAX_SCALE   = 3,
+};
+
+/* In transfers: between two samples of the selected method, between trials of a
+ * method at first and later, and until an epoch without a result is
+ * repeated. */
+enum {
+    WATCH       = 256,
+    MIN_GAP     = 256,
+    MAX_GAP     = 16384,
+    RETRY       = 16,
+    POLL        = 16,
+    MAX_DROP    = 6,
+    /* Samples from which on odd ones (ucp_learn_watch()) are recognized */
+    MIN_SAMPLES = 3,
+};
+
+/* The credit of one transfer, and its maximum. */
+#define SHARE      0.01
+#define MAX_CREDIT 256
+
+/* Part of the time of its transfers that a trial adds even if the method is
+ * not slower than the selected one. */
+#define SWITCHING 0.05
+
+/* A longer time is not that of the method, but an interruption. */
+#define MAX_RATIO 5.0
+
+/* By the estimates no method is more than this many times slower. */
+#define MAX_EXPECTED 3.0
+
+/* A method that takes more than this many times as long in the epoch FIRST is
+ * clearly slower. Less than that may be the change between the methods. */
+#define CLEARLY_SLOWER 4.0
+
+/* A method is tried again at once if its time, multiplied by this, is less than
+ * that of the selected one. */
+#define PROMISING 1.05
+
+/* Least advantage of a method that is selected, as a fraction. */
+#define MIN_ADVANTAGE 0.06
+
+/* A change of the selected method's time by this factor is large. */
+#define LARGE_CHANGE 1.2
+
+/* If BEFORE and AFTER differ by more than a fraction, one trial is not
+ * sufficient to select a method. */
+#define MIN_CHANGE 0.05
+
+/* If BEFORE and AFTER differ by more than this factor, the trial has no
+ * result. */
+#define MAX_CHANGE 1.3
+
+void ucp_learn_stream_init(ucp_learn_stream_t *stream, unsigned methods,
+                           unsigned first, const double *expected)
+{
+    unsigned i;
+
+    memset(stream, 0, sizeof(*stream));
+    ucp_learn_init(&stream->learn, methods, first);
+    stream->urgent = 1;
+    for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
+        stream->expected[i]         = (float)expected[i];
+        stream->learn.method[i].due = 0;
+        stream->learn.method[i].gap = MIN_GAP;
+    }
+}
+
+double ucp_learn_stream_time(const ucp_learn_stream_t *stream)
+{
+    double time = ucp_learn_time(&stream->learn, stream->learn.best);
+
+    return (time > 0) ? time : stream->expected[stream->learn.best];
+}
+
+/* ---------------------------------------------------------------- credit -- */
+
+/* Returns the time of a method, divided by that of the selected one: measured or
+ * estimated. The result of an epoch FIRST is used only if the method is clearly
+ * slower. */
+static double ratio_of(const ucp_learn_stream_t *stream, unsigned method)
+{
+    const ucp_learn_t *learn = &stream->learn;
+    double time              = ucp_learn_time(learn, method);
+    double best              = ucp_learn_time(learn, learn->best);
+    double expected          = stream->expected[method];
+    double expected_best     = stream->expected[learn->best];
+    double ratio             = 1;
+
+    if ((time > 0) && (best > 0) &&
+        !(stream->rough & stream->passed & UCS_BIT(method))) {
+        return time / best;
+    }
+    if ((expected > 0) && (expected_best > 0)) {
+        ratio = ucs_min(ucs_max(expected / expected_best, 1.0), MAX_EXPECTED);
+    }
+    return ratio;
+}
+
+/* Returns the time that `count` transfers add to a stream if each takes `ratio`
+ * times as long, as a number of transfers by the selected method. */
+static double cost_of(unsigned count, double ratio)
+{
+    return count *
+           (ucs_min(ucs_max(ratio - 1, 0.0), MAX_RATIO - 1) + SWITCHING);
+}
+
+/* Returns what the next epochs by this method will probably add: FIRST, FULL,
+ * or both if the former will probably lead to the latter. */
+static double cost_to_start(const ucp_learn_stream_t *stream, unsigned method)
+{
+    double ratio   = ratio_of(stream, method);
+    int is_passed  = stream->passed & UCS_BIT(method);
+    unsigned count = is_passed ? 0 : UCP_LEARN_STREAM_FIRST;
+
+    if (is_passed || ((stream->learn.method[method].count > 0) &&
+                      (ratio < CLEARLY_SLOWER))) {
+        count += stream->longest;
+    }
+    return cost_of(count, ratio);
+}
+
+/* -------------------------------------------------------- the next epoch -- */
+
+static int has_come(const ucp_learn_stream_t *stream, uint32_t count)
+{
+    return (int32_t)(count - stream->learn.count) <= 0;
+}
+
+/* Returns how much is known of a method: nothing, the result of an epoch FIRST,
+ * or that of a trial. */
+static int known_of(const ucp_learn_stream_t *stream, unsigned method)
+{
+    return (stream->learn.method[method].count == 0) ? 0 :
+           (stream->rough & UCS_BIT(method))         ? 1 :
+                                                       2;
+}
+
+/* Returns the method whose trial is due: of those of which least is known, the
+ * one whose trial adds least. Returns UCP_LEARN_NONE if the credit suffices for
+ * none. */
+static unsigned find_due(const ucp_learn_stream_t *stream)
+{
+    const ucp_learn_t *learn = &stream->learn;
+    unsigned found           = UCP_LEARN_NONE;
+    double least             = 0;
+    double limit             = stream->credit +
+                   (stream->urgent ? UCP_LEARN_STREAM_ADVANCE : 0);
+    double cost, rank;
+    unsigned i;
+
+    for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
+        cost = cost_to_start(stream, i);
+        rank = cost + MAX_CREDIT * known_of(stream, i);
+        if ((learn->methods & UCS_BIT(i)) && (i != learn->best) &&
+            has_come(stream, learn->method[i].due) && (cost < limit) &&
+            ((found == UCP_LEARN_NONE) || (rank < least))) {
+            found = i;
+            least = rank;
+        }
+    }
+    return found;
+}
+
+/* Returns the number of transfers in an epoch that count. */
+static unsigned count_for(const ucp_learn_stream_t *stream, unsigned warm,
+                          size_t length)
+{
+    size_t count = ucs_min(MIN_BYTES / length, (size_t)MAX_COUNT);
+
+    count = ucs_max(ucs_max(count, (size_t)MIN_COUNT), (size_t)warm);
+    if (length >= LARGE) {
+        count = LARGE_COUNT;
+    }
+    return (unsigned)count << stream->scale;
+}
+
+/* Returns the epoch of the present stage. Only the epoch BEFORE, whose transfers
+ * follow others by the same method, needs nearly no warm-up. */
+static ucp_learn_epoch_t epoch_of(ucp_learn_stream_t *stream,
+                                  unsigned in_flight, size_t length)
+{
+    const ucp_learn_t *learn = &stream->learn;
+    unsigned warm = ucs_min(in_flight, (unsigned)UCP_LEARN_STREAM_WARM);
+    ucp_learn_epoch_t epoch = {
+        .method = learn->best,
+        .warm   = 2U,
+    };
+
+    warm        = ucs_max(warm, 2U);
+    epoch.count = (uint16_t)count_for(stream, warm, length);
+    if (stream->stage == UCP_LEARN_FIRST) {
+        epoch.method = learn->trial;
+        epoch.warm   = 0;
+        epoch.count  = UCP_LEARN_STREAM_FIRST;
+        return epoch;
+    }
+    if (stream->stage == UCP_LEARN_FULL) {
+        epoch.method = learn->trial;
+    }
+    if (stream->stage != UCP_LEARN_BEFORE) {
+        epoch.warm = (uint16_t)warm;
+    }
+    stream->longest = (uint16_t)(warm + epoch.count);
+    return epoch;
+}
+
+int ucp_learn_stream_next(ucp_learn_stream_t *stream, unsigned in_flight,
+                          size_t length, ucp_learn_epoch_t *epoch)
+{
+    ucp_learn_t *learn = &stream->learn;
+    unsigned transfers;
+
+    ++learn->count;
+    stream->credit = (float)ucs_min(stream->credit + SHARE, MAX_CREDIT);
+    if (learn->timing || !has_come(stream, stream->wake)) {
+        return 0;
+    }
+    if (stream->stage == UCP_LEARN_IDLE) {
+        learn->trial = (uint8_t)find_due(stream);
+        if ((learn->trial == UCP_LEARN_NONE) &&
+            !has_come(stream, stream->watch)) {
+            stream->wake = learn->count + POLL;
+            return 0;
+        }
+        stream->stage = UCP_LEARN_BEFORE;
+    }
+    *epoch    = epoch_of(stream, in_flight, length);
+    transfers = epoch->warm + epoch->count;
+    learn->count += transfers - 1;
+    stream->credit += (float)(SHARE * (transfers - 1));
+    learn->timing = 1;
+    return 1;
+}
+
+/* --------------------------------------------------------------- results -- */
+
+void ucp_learn_stream_scale(ucp_learn_stream_t *stream, int longer)
+{
+    if (longer && (stream->scale < MAX_SCALE)) {
+        ++stream->scale;
+    } else if (!longer && (stream->scale > 0)) {
+        --stream->scale;
+    }
+}
+
+/* Called when the time of the selected method has changed by a factor: the
+ * samples of the others keep their ratio to it. If it has changed by much, so
+ * may have the ratios: trials are due at once. If it has become slower, they
+ * are paid for in advance, and the samples of the others are invalid. */
+static void adapt(ucp_learn_stream_t *stream, double factor, int is_slower)
+{
+    ucp_learn_t *learn = &stream->learn;
+    unsigned i, k;
+
+    for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
+        if (i == learn->best) {
+            continue;
+        }
+        for (k = 0; k < UCP_LEARN_SAMPLES; ++k) {
+            learn->method[i].samples[k] *= (float)factor;
+        }
+        if (is_slower) {
+            ucp_learn_forget(learn, i);
+        }
+        if (is_slower || (factor * LARGE_CHANGE < 1)) {
+            learn->method[i].gap = MIN_GAP;
+            learn->method[i].due = learn->count;
+        }
+    }
+    if (is_slower) {
+        stream->passed = 0;
+        stream->urgent = 1;
+    }
+}
+
+/* Adds a sample of the selected method. */
+static void watch(ucp_learn_stream_t *stream, double time)
+{
+    ucp_learn_t *learn = &stream->learn;
+    double before      = ucp_learn_time(learn, learn->best);
+    int is_slower;
+
+    if (learn->method[learn->best].count < MIN_SAMPLES) {
+        ucp_learn_add(learn, learn->best, time);
+        return;
+    }
+    is_slower = ucp_learn_watch(learn, time);
+    adapt(stream, ucp_learn_time(learn, learn->best) / before, is_slower);
+}
+
+/* Sets when the next trial of a method is due, which is not selected. */
+static void schedule(ucp_learn_stream_t *stream, unsigned index)
+{
+    ucp_learn_method_t *method = &stream->learn.method[index];
+
+    method->due = stream->learn.count + method->gap;
+    if (method->gap < MAX_GAP) {
+        method->gap *= 4;
+    }
+}
+
+/* Returns non-zero if a method is faster than the selected one by more than the
+ * noise. Its median is compared with a low quantile of the selected one. The
+ * fewer trials it had, the more the noise counts. `change`: difference of BEFORE
+ * and AFTER, as a fraction. */
+static int is_better(const ucp_learn_t *learn, unsigned method, double change)
+{
+    unsigned count = learn->method[method].count;
+    unsigned known = learn->method[learn->best].count;
+    double noise   = ucs_max(ucp_learn_noise(learn, method),
+                             ucp_learn_noise(learn, learn->best));
+
+    if ((count == 1) && (change > MIN_CHANGE)) {
+        return 0;
+    }
+    /* few samples do not show how much noise there is */
+    noise = ucs_max(noise, ucs_max(change, 0.2 / known));
+    return ucp_learn_median(learn, method) *
+               (1 + MIN_ADVANTAGE + noise / count) <
+           ucp_learn_time(learn, learn->best);
+}
+
+/* Selects a method. Others may be clearly slower than this one although they
+ * were not clearly slower than the previous one. */
+static void use(ucp_learn_stream_t *stream, unsigned index)
+{
+    ucp_learn_t *learn = &stream->learn;
+    unsigned before    = learn->best;
+    unsigned i;
+
+    learn->best              = (uint8_t)index;
+    learn->num_odd           = 0;
+    learn->method[index].gap = learn->method[before].gap = MIN_GAP;
+    schedule(stream, before);
+    for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
+        if (ucp_learn_time(learn, i) >
+            CLEARLY_SLOWER * ucp_learn_time(learn, index)) {
+            stream->passed &= (uint8_t)~UCS_BIT(i);
+        }
+    }
+}
+
+/* Called at the end of a trial: decides. */
+static void conclude(ucp_learn_stream_t *stream, double after)
+{
+    ucp_learn_t *learn = &stream->learn;
+    unsigned index     = learn->trial;
+    unsigned before    = learn->best;
+    double low         = ucs_min(stream->before, after);
+    double high        = ucs_max(stream->before, after);
+    double best;
+
+    if ((high > MAX_CHANGE * low) && (stream->during < high)) {
+        schedule(stream, index);
+        return;
+    }
+    if (stream->rough & UCS_BIT(index)) {
+        stream->rough &= (uint8_t)~UCS_BIT(index);
+        ucp_learn_forget(learn, index);
+    }
+    best = ucp_learn_time(learn, before);
+    ucp_learn_add(learn, index, stream->during * 2 / (low + high) * best);
+    if (is_better(learn, index, high / low - 1)) {
+        use(stream, index);
+    } else if ((ucp_learn_median(learn, index) * PROMISING < best) &&
+               (learn->method[index].count < 5)) {
+        learn->method[index].due = learn->count;
+    } else {
+        schedule(stream, index);
+    }
+}
+
+static void to_idle(ucp_learn_stream_t *stream, unsigned transfers)
+{
+    stream->stage       = UCP_LEARN_IDLE;
+    stream->learn.trial = UCP_LEARN_NONE;
+    stream->wake        = stream->learn.count + transfers;
+}
+
+/* Called at the end of the epoch FIRST. A ratio below 1 may be wrong: transfers
+ * by two methods may be in progress at once. */
+static void end_first(ucp_learn_stream_t *stream, double time)
+{
+    ucp_learn_t *learn = &stream->learn;
+    unsigned index     = learn->trial;
+    double ratio       = ucs_max(time / stream->before, 1.0);
+
+    stream->credit -= (float)cost_of(UCP_LEARN_STREAM_FIRST, ratio);
+    if ((learn->method[index].count == 0) || (ratio > CLEARLY_SLOWER) ||
+        (stream->rough & UCS_BIT(index))) {
+        stream->rough |= (uint8_t)UCS_BIT(index);
+        ucp_learn_forget(learn, index);
+        ucp_learn_add(learn, index, ratio * ucp_learn_time(learn, learn->best));
+    }
+    if (ratio > CLEARLY_SLOWER) {
+        schedule(stream, index);
+    } else {
+        stream->passed |= (uint8_t)UCS_BIT(index);
+    }
+}
+
+/* Starts the next trial, for which the time of the selected method is known, or
+ * waits. */
+static void start_next(ucp_learn_stream_t *stream)
+{
+    ucp_learn_t *learn = &stream->learn;
+
+    learn->trial = (uint8_t)find_due(stream);
+    if (learn->trial == UCP_LEARN_NONE) {
+        stream->urgent = 0;
+        to_idle(stream, POLL);
+    } else if (stream->passed & UCS_BIT(learn->trial)) {
+        stream->passed &= (uint8_t)~UCS_BIT(learn->trial);
+        stream->stage = UCP_LEARN_FULL;
+    } else {
+        stream->stage = UCP_LEARN_FIRST;
+    }
+}
+
+void ucp_learn_stream_result(ucp_learn_stream_t *stream,
+                             double seconds_per_byte)
+{
+    ucp_learn_t *learn = &stream->learn;
+    double time        = seconds_per_byte;
+
+    if (!learn->timing) {
+        return;
+    }
+    learn->timing = 0;
+    stream->drops = 0;
+    switch (stream->stage) {
+    case UCP_LEARN_FIRST:
+        end_first(stream, time);
+        break;
+    case UCP_LEARN_FULL:
+        stream->credit -= (float)cost_of(stream->longest,
+                                         time / stream->before);
+        stream->during = (float)time;
+        stream->stage  = UCP_LEARN_AFTER;
+        return;
+    default:
+        watch(stream, time);
+        if (stream->stage == UCP_LEARN_AFTER) {
+            conclude(stream, time);
+        }
+        stream->watch  = learn->count + ((learn->num_odd > 0) ? RETRY : WATCH);
+        stream->before = (float)time;
+        break;
+    }
+    start_next(stream);
+}
+
+void ucp_learn_stream_drop(ucp_learn_stream_t *stream)
+{
+    ucp_learn_t *learn = &stream->learn;
+
+    if (!learn->timing) {
+        return;
+    }
+    learn->timing = 0;
+    if ((stream->stage == UCP_LEARN_FIRST) ||
+        (stream->stage == UCP_LEARN_FULL)) {
+        stream->credit -= (float)cost_of((stream->stage == UCP_LEARN_FULL) ?
+                                             stream->longest :
+                                             UCP_LEARN_STREAM_FIRST,
+                                         ratio_of(stream, learn->trial));
+    }
+    to_idle(stream, RETRY << stream->drops);
+    stream->drops = (uint8_t)ucs_min(stream->drops + 1, MAX_DROP);
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Finds the fastest of a few methods to transfer data in a stream: transfers of
+ * one class of sizes that follow each other, so that several are in flight.
+ * Uses neither endpoints nor clocks, as learn.h.
+ *
+ * An epoch is a row of transfers of which the rate is measured: those of the
+ * warm-up, at whose end only transfers of the epoch are in flight, and those
+ * that count. A trial compares neighbouring epochs, because the rates of a
+ * stream change with what else the processes do:
+ *
+ *   | BEFORE: A, the selected method | FIRST: 4 by B | FULL: B | AFTER: A |
+ *
+ * FIRST is short and not exact. If B is clearly slower, the trial ends there.
+ * At first, each method has its epoch FIRST, and then the best of them has the
+ * rest of its trial. The result is the time of FULL, divided by the mean of
+ * BEFORE and AFTER. It is not used if these two differ. AFTER may be the epoch
+ * BEFORE of the next trial.
+ *
+ * Trials are paid for: `credit` is the time, as a number of transfers by the
+ * selected method, that trials may add to the stream. It grows by a hundredth of
+ * each transfer. A trial starts only if the credit exceeds what it will
+ * probably add, and what it has added is subtracted. The first trials, and those
+ * after the selected method has become slower, may overdraw the credit by
+ * UCP_LEARN_STREAM_ADVANCE transfers. So all trials together add a hundredth and
+ * this number, and at most the unexpected part of one trial.
+ */
+#ifndef UCP_LEARN_STREAM_H
+#define UCP_LEARN_STREAM_H
+
+#include "ucp/learn/learn.h"
+#include "ucs/sys/compiler_def.h"
+
+#include <stddef.h>
+
+enum {
+    /** Number of transfers by B in the epoch FIRST */
+    UCP_LEARN_STREAM_FIRST   = 4,
+    /** By how much the credit may be overdrawn */
+    UCP_LEARN_STREAM_ADVANCE = 16,
+    /** Maximum number of transfers of the warm-up */
+    UCP_LEARN_STREAM_WARM    = 64,
+};
+
+typedef enum {
+    UCP_LEARN_IDLE, /**< No trial is under way */
+    UCP_LEARN_BEFORE,
+    UCP_LEARN_FIRST,
+    UCP_LEARN_FULL,
+    UCP_LEARN_AFTER,
+} ucp_learn_stage_t;
+
+/** The transfers of an epoch: `warm` ones, then `count` ones. The time from the
+ *  end of the former to the end of the latter is to be measured. If there is no
+ *  warm-up (the epoch FIRST), transfers by the selected method are still in
+ *  flight: the time of these is to be subtracted. */
+typedef struct ucp_learn_epoch {
+    uint8_t method;
+    uint16_t warm;
+    uint16_t count;
+} ucp_learn_epoch_t;
+
+typedef struct ucp_learn_stream {
+    /** What is learnt. Of `method`, `drops` is not used. `trial` is the method
+     *  B, or UCP_LEARN_NONE if the epoch is only a sample of the selected
+     *  method. `timing`: an epoch is under way */
+    ucp_learn_t learn;
+    uint8_t stage; /**< UCP_LEARN_*: the present epoch, or the next one */
+    /** Bit maps of methods: those whose only sample is of an epoch FIRST; those
+     *  that were not clearly slower in it, so that the epoch FULL follows */
+    uint8_t rough, passed;
+    /** The number of transfers of an epoch is multiplied by 2^scale, because
+     *  too many of them end together */
+    uint8_t scale;
+    uint8_t drops;    /**< Epochs in a row without a result */
+    uint8_t urgent;   /**< 1: trials may overdraw the credit */
+    uint16_t longest; /**< Number of transfers of an epoch FULL */
+    /** Values of learn.count: earlier no epoch starts; the selected method is
+     *  sampled again */
+    uint32_t wake, watch;
+    float credit;
+    float before, during; /**< Results of the epochs BEFORE and FULL */
+    /** Seconds per byte of each method by the estimates; 0: unknown */
+    float expected[UCP_LEARN_MAX_METHODS];
+} ucp_learn_stream_t;
+
+/** Returns the state to which `learn` belongs. */
+static inline ucp_learn_stream_t *ucp_learn_stream_of(ucp_learn_t *learn)
+{
+    return ucs_container_of(learn, ucp_learn_stream_t, learn);
+}
+
+/** Initializes the search. `methods`: bit map of the possible methods. `first`:
+ *  the method that is selected at first. `expected`: see above. The caller may
+ *  set `credit`, which is 0. */
+void ucp_learn_stream_init(ucp_learn_stream_t *stream, unsigned methods,
+                           unsigned first, const double *expected);
+
+/** Called for each transfer that belongs to no epoch. Returns non-zero if it is
+ *  the first one of an epoch, whose transfers it writes to *epoch: then no
+ *  other epoch starts until ucp_learn_stream_result() or
+ *  ucp_learn_stream_drop() is called. Otherwise the transfer uses the selected
+ *  method. `in_flight`: number of transfers in flight. `length`: its bytes. */
+int ucp_learn_stream_next(ucp_learn_stream_t *stream, unsigned in_flight,
+                          size_t length, ucp_learn_epoch_t *epoch);
+
+/** Reports the result of an epoch. */
+void ucp_learn_stream_result(ucp_learn_stream_t *stream,
+                             double seconds_per_byte);
+
+/** Reports that an epoch has no result. The trial is repeated later. */
+void ucp_learn_stream_drop(ucp_learn_stream_t *stream);
+
+/** Changes the length of later epochs: more transfers (`longer`), because too
+ *  many transfers end together, or fewer. */
+void ucp_learn_stream_scale(ucp_learn_stream_t *stream, int longer);
+
+/** Returns the result of the epoch BEFORE of the present trial. */
+static inline double ucp_learn_stream_before(const ucp_learn_stream_t *stream)
+{
+    return stream->before;
+}
+
+/** Returns the time per byte of a transfer by the selected method, in seconds:
+ *  measured or estimated; 0: unknown. */
+double ucp_learn_stream_time(const ucp_learn_stream_t *stream);
+
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The algorithm that learns which method is the fastest for streams
+ * (ucp/learn/stream.h). Profiles of machines define how long a transfer takes
+ * by each method, on a simulated clock: no time is measured.
+ */
+#include "suite.h"
+#include "ucp/learn/stream.h"
+#include "ucs/sys/math.h"
+
+enum { EAGER, GET, PUT, AM, METHODS, IN_FLIGHT = 8, LENGTH = 131072 };
+
+/* A simulated machine: the time of a transfer by each method, and the largest
+ * relative deviation. `epochs_lost`: on average one of this many epochs has no
+ * result; 0: none. */
+typedef struct profile {
+    const char *name;
+    double time[METHODS];
+    double noise;
+    unsigned epochs_lost;
+} profile_t;
+
+static const profile_t profiles[] = {
+    {"fast messages", {30, 80, 70, 31}, 0.02, 0},
+    {"fast get", {90, 40, 60, 90}, 0.05, 0},
+    {"fast put", {400, 60, 45, 400}, 0.05, 0},
+    {"slow copies", {60, 900, 700, 62}, 0.02, 0},
+    {"little difference", {37, 33, 36, 38}, 0.1, 0},
+    {"lost epochs", {70, 39, 50, 75}, 0.05, 3},
+};
+
+enum { PROFILES = sizeof(profiles) / sizeof(profiles[0]) };
+
+/* A stream on a simulated machine. Times are in units of `time` above. */
+typedef struct machine {
+    const profile_t *profile;
+    ucp_learn_stream_t stream;
+    unsigned seed, epochs;
+    double extra; /* Time that trials have added */
+} machine_t;
+
+static double random_unit(machine_t *m)
+{
+    m->seed = m->seed * 1664525u + 1013904223u;
+    return (m->seed >> 8) / (double)(1u << 24);
+}
+
+/* Starts a stream. `expected`: the times by the estimates. */
+static void start(machine_t *m, const profile_t *profile,
+                  const double *expected, unsigned first, unsigned seed)
+{
+    *m = (machine_t){.profile = profile, .seed = seed};
+    ucp_learn_stream_init(&m->stream, UCS_MASK(METHODS), first, expected);
+}
+
+/* Reports the result of an epoch, or that it has none. */
+static void end_epoch(machine_t *m, const ucp_learn_epoch_t *epoch)
+{
+    double time = m->profile->time[epoch->method];
+
+    ++m->epochs;
+    if ((m->profile->epochs_lost > 0) &&
+        (random_unit(m) * m->profile->epochs_lost < 1)) {
+        ucp_learn_stream_drop(&m->stream);
+        return;
+    }
+    time *= 1 + m->profile->noise * (2 * random_unit(m) - 1);
+    ucp_learn_stream_result(&m->stream, time);
+}
+
+/* Transfers at least `count` times. The result of an epoch is known when the
+ * transfers that follow are already in flight. */
+static unsigned transfer(machine_t *m, unsigned count)
+{
+    ucp_learn_epoch_t epoch;
+    unsigned done = 0, i;
+    double best;
+
+    while (done < count) {
+        ++done;
+        best = m->profile->time[m->stream.learn.best];
+        if (ucp_learn_stream_next(&m->stream, IN_FLIGHT, LENGTH, &epoch)) {
+            done += epoch.warm + epoch.count - 1 + IN_FLIGHT;
+            m->extra += (epoch.warm + epoch.count) *
+                        (m->profile->time[epoch.method] - best) / best;
+            for (i = 0; i < IN_FLIGHT; ++i) {
+                ck_assert(!ucp_learn_stream_next(&m->stream, IN_FLIGHT, LENGTH,
+                                                 &epoch));
+            }
+            end_epoch(m, &epoch);
+        }
+    }
+    return done;
+}
+
+static void check_best(const machine_t *m, const char *when)
+{
+    const profile_t *of = m->profile;
+    double best         = of->time[0];
+    unsigned i;
+
+    for (i = 1; i < METHODS; ++i) {
+        best = ucs_min(best, of->time[i]);
+    }
+    ck_assert_msg(of->time[m->stream.learn.best] <= 1.15 * best,
+                  "%s, %s: method %u takes %g, the best one %g", of->name, when,
+                  m->stream.learn.best, of->time[m->stream.learn.best], best);
+}
+
+/* By the estimates, all methods are equal. */
+static const double equal[METHODS] = {50, 50, 50, 50};
+
+/* The best method is selected, whichever is selected at first. It takes long if
+ * others prove far slower than estimated, and so use up the credit. */
+START_TEST(finds_the_best)
+{
+    unsigned i, first, seed;
+    machine_t m;
+
+    for (i = 0; i < PROFILES; ++i) {
+        for (first = 0; first < METHODS; ++first) {
+            for (seed = 0; seed < 20; ++seed) {
+                start(&m, &profiles[i], equal, first, seed);
+                transfer(&m, 8000);
+                check_best(&m, "after 8000 transfers");
+            }
+        }
+    }
+}
+END_TEST
+
+/* If the estimates are equal and the best method is clearly better, 100
+ * transfers and those of the epoch that is under way suffice. */
+START_TEST(finds_a_much_better_method_within_100_transfers)
+{
+    machine_t m;
+
+    start(&m, &(profile_t){"two methods", {90, 40}, 0, 0}, equal, EAGER, 1);
+    m.stream.learn.methods = UCS_BIT(EAGER) | UCS_BIT(GET);
+    transfer(&m, 100);
+    ck_assert_uint_eq(m.stream.learn.best, GET);
+}
+END_TEST
+
+/* Estimates that are wrong delay the search until the trials are paid for. */
+START_TEST(finds_the_best_against_the_estimates)
+{
+    const double wrong[METHODS] = {100, 30, 30, 100};
+    unsigned seed;
+    machine_t m;
+
+    for (seed = 0; seed < 20; ++seed) {
+        start(&m, &profiles[0], wrong, GET, seed);
+        transfer(&m, 8000);
+        check_best(&m, "with wrong estimates");
+    }
+}
+END_TEST
+
+/* All trials together add one percent, what may be overdrawn, and the
+ * unexpected part of one trial. */
+START_TEST(trials_cost_one_percent)
+{
+    unsigned i, first, count, k;
+    double limit;
+    machine_t m;
+
+    for (i = 0; i < PROFILES; ++i) {
+        for (first = 0; first < METHODS; ++first) {
+            start(&m, &profiles[i], equal, first, 1);
+            for (k = 0, count = 0; k < 50; ++k) {
+                count += transfer(&m, 1000);
+                /* FIRST and FULL of a method that takes 20 times as long */
+                limit = 0.01 * count + UCP_LEARN_STREAM_ADVANCE + 20 * 24;
+                ck_assert_msg(m.extra <= limit, "%s: %g of %u transfers",
+                              profiles[i].name, m.extra, count);
+            }
+        }
+    }
+}
+END_TEST
+
+/* A method that is known to be slow is tried ever more rarely. */
+START_TEST(trials_become_rarer)
+{
+    unsigned epochs[2];
+    machine_t m;
+
+    start(&m, &profiles[1], equal, GET, 1);
+    transfer(&m, 20000);
+    epochs[0] = m.epochs;
+    transfer(&m, 20000);
+    epochs[1] = m.epochs - epochs[0];
+    ck_assert_uint_lt(epochs[1], epochs[0]);
+}
+END_TEST
+
+START_TEST(follows_a_change)
+{
+    unsigned seed;
+    machine_t m;
+
+    for (seed = 0; seed < 20; ++seed) {
+        start(&m, &profiles[1], equal, GET, seed);
+        transfer(&m, 3000);
+        check_best(&m, "before the change");
+        m.profile = &profiles[3];
+        transfer(&m, 3000);
+        check_best(&m, "after the change");
+    }
+}
+END_TEST
+
+/* The selected method and another one are equal but for the noise. */
+START_TEST(noise_does_not_switch)
+{
+    const profile_t same = {"equal methods", {50, 50, 50, 50}, 0.05, 0};
+    unsigned seed, wrong = 0;
+    machine_t m;
+
+    for (seed = 0; seed < 100; ++seed) {
+        start(&m, &same, equal, GET, seed);
+        transfer(&m, 5000);
+        wrong += (m.stream.learn.best != GET);
+    }
+    ck_assert_uint_le(wrong, 5);
+}
+END_TEST
+
+SUITE_MAIN("learn_stream", finds_the_best,
+           finds_a_much_better_method_within_100_transfers,
+           finds_the_best_against_the_estimates, trials_cost_one_percent,
+           trials_become_rarer, follows_a_change, noise_does_not_switch)
