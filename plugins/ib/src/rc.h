@@ -258,7 +258,8 @@ struct rc_iface {
      * to end or to free */
     rc_ep_link_t ending;
     /* Number of receive completions that were polled while `ending` was not
-     * empty. A poll that empties recv_cq adds rx_queue_len instead */
+     * empty. A poll that empties recv_cq adds rx_queue_len instead, and so may
+     * a poll that finds it empty */
     uint64_t recv_seen;
     /* Buffers */
     ucx_mpool_t *descs;       /* Pool of rc_desc_t, in registered memory */

@@ -148,8 +148,8 @@ static IB_INLINE ucs_status_t rc_post_am(rc_iface_t *iface, rc_ep_t *ep,
 }
 
 /* rc_wr_inline() and rc_wr_init() set the members that each request uses.
- * Devices read the others according to the opcode, and clearing the whole
- * structure costs as much as posting it. */
+ * Devices do not read the others. To clear the whole structure takes a string
+ * instruction for each message. */
 
 /* Fills a request with inline data. The local keys in `sge` are not used. */
 static inline void rc_wr_inline(struct ibv_send_wr *wr,
