@@ -174,9 +174,12 @@ typedef struct ugni_port {
     int receives_many;   /* FI_MULTI_RECV is used */
     int is_direct;       /* direct.c copies from and to memory of peers */
     uint64_t posts;      /* Number of operations that libfabric has accepted */
-    unsigned polls;      /* Number of polls of the completion queue */
-    int is_drained;      /* The last poll found nothing */
-    double swept;        /* Time of the last ugni_port_sweep() */
+    unsigned polls;      /* Number of polls of the completion queue; the service
+                          * thread reads it */
+    ucx_async_id_t service;   /* Timer of service.c, or 0 */
+    unsigned served;          /* `polls` at the last tick of the timer */
+    int is_drained;           /* The last poll found nothing */
+    double swept;             /* Time of the last ugni_port_sweep() */
     char name[UGNI_MAX_NAME]; /* Address of `ep` in libfabric */
     size_t name_length;       /* Bytes of an address of libfabric */
     ugni_peer_t *peers;
@@ -280,6 +283,10 @@ static inline ugni_iface_t *ugni_iface_of(const ugni_ep_t *ep)
 {
     return (ugni_iface_t *)ep->super.iface;
 }
+
+/* service.c: starts and stops the timer of a port whose provider needs it */
+ucs_status_t ugni_service_start(const ucx_host_t *host, ugni_port_t *port);
+void ugni_service_stop(const ucx_host_t *host, ugni_port_t *port);
 
 /* port.c */
 ucs_status_t ugni_port_get(ugni_iface_t *iface, ugni_device_t *device,

@@ -151,6 +151,7 @@ static void port_free(const ucx_host_t *host, ugni_port_t *port)
 {
     ugni_peer_t *peer;
 
+    ugni_service_stop(host, port);
     drain(port);
     CLOSE(port->ep);
     CLOSE(port->av);
@@ -211,6 +212,9 @@ static ucs_status_t port_new(ugni_iface_t *iface, ugni_device_t *device,
     port->info->rx_attr->size = ugni_min(num_recvs(iface),
                                          port->info->rx_attr->size);
     status                    = open_endpoint(iface->host, port);
+    if (status == UCS_OK) {
+        status = ugni_service_start(iface->host, port);
+    }
     if (status != UCS_OK) {
         port_free(iface->host, port);
         return status;

@@ -121,7 +121,7 @@ static unsigned poll_port(ugni_iface_t *iface)
     unsigned count    = 0;
 
     if (port->polls == iface->polls) {
-        ++port->polls;
+        __atomic_store_n(&port->polls, port->polls + 1, __ATOMIC_RELAXED);
         count = ugni_port_progress(port);
     }
     iface->polls = port->polls;
