@@ -142,8 +142,8 @@ static const ucs_config_field_t fields[] = {
 
     {"TM_THRESH", "auto",
      "Size, in bytes, of the smallest receive buffer whose tag a transport\n"
-     "matches, if the transport supports tag matching (UCX_UGNI_TM_ENABLE).\n"
-     "auto: the transport's minimum.",
+     "matches, if the transport supports tag matching. auto: the transport's\n"
+     "minimum.",
      offsetof(ucp_config_options_t, tm_thresh), UCS_CONFIG_TYPE_MEMUNITS},
 
     {"ADAPTIVE_PROGRESS", "y",

@@ -23,8 +23,8 @@ static const ucx_config_field_t md_fields[] = {
      "for each message."},
     {"TM_ENABLE", UCX_CONFIG_TERNARY, offsetof(ugni_md_config_t, tm_enable),
      "try",
-     "Tag matching by the provider (FI_TAGGED) for users of UCT; UCP matches "
-     "tags itself. try: only with cxi, which matches by hardware."},
+     "Tag matching by the provider (FI_TAGGED), for tagged messages of UCP. "
+     "try: only with cxi, which matches by hardware."},
     {"HMEM", UCX_CONFIG_TERNARY, offsetof(ugni_md_config_t, hmem), "try",
      "Register memory of accelerators with the provider (FI_HMEM). try: only "
      "with cxi; other providers then have no short messages or no atomics."},
