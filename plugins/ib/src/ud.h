@@ -214,7 +214,7 @@ static inline uint64_t ud_ticks(void)
 
 enum {
     /* An interface without endpoints polls only in one of this many calls of
-     * progress. A power of two. */
+     * progress. */
     UD_IDLE_ROUNDS = 16,
 };
 
@@ -286,6 +286,8 @@ struct ud_iface {
     uint32_t num_slots, free_slot; /* Length of `slots`; index of the first free
                                     * slot, or UINT32_MAX */
     unsigned num_eps; /* Number of endpoints; accessed atomically */
+    unsigned skipped; /* Number of consecutive calls of progress without a
+                       * poll */
     ud_peer_t *peers[UD_PEER_BUCKETS]; /* Hash table of remote interfaces */
     ud_ah_t *ahs[UD_AH_BUCKETS];       /* Hash table of remote ports */
     unsigned num_ahs;                  /* Number of address handles in `ahs` */
