@@ -49,19 +49,16 @@ static void open_and_kill(node_t *node)
     close(fds[1]);
 }
 
-/* Stores in `path` the path of the shared memory region that a killed process
- * has left behind. */
-static void leave_region(char *path, size_t size)
+/* Stores in `path` the path of the node's shared memory region, which a killed
+ * process leaves behind. */
+static void region_path(const node_t *node, char path[NODE_ADDR_MAX])
 {
     static const char prefix[] = "fi_shm://";
-    const char *name;
-    node_t node;
+    const char *name           = node->addr[NODE_SMSG] + NAME_OFFSET;
 
-    open_and_kill(&node);
-    name = node.addr[NODE_SMSG];
-    ck_assert_mem_eq(name + NAME_OFFSET, prefix, sizeof(prefix) - 1);
-    snprintf(path, size, "/dev/shm/%s",
-             name + NAME_OFFSET + sizeof(prefix) - 1);
+    ck_assert_mem_eq(name, prefix, sizeof(prefix) - 1);
+    snprintf(path, NODE_ADDR_MAX, "/dev/shm/%.*s", NODE_ADDR_MAX / 2,
+             name + sizeof(prefix) - 1);
 }
 
 START_TEST(region_of_a_killed_process_is_removed_later)
@@ -71,7 +68,8 @@ START_TEST(region_of_a_killed_process_is_removed_later)
     domain_t domain;
     node_t node;
 
-    leave_region(path, sizeof(path));
+    open_and_kill(&node);
+    region_path(&node, path);
     domain_open(&domain);
     node_open(&node, &domain);
     ck_assert_int_eq(access(path, F_OK), 0); /* A region that is not old is not
@@ -91,11 +89,13 @@ START_TEST(access_to_a_killed_process_fails)
 {
     uct_completion_t comp = {.func = on_end, .count = 1, .status = UCS_OK};
     uct_iov_t iov         = {.buffer = data, .length = 64, .count = 1};
+    char path[NODE_ADDR_MAX];
     uct_ep_h access;
     node_t victim;
     pair_t pair;
 
     open_and_kill(&victim);
+    region_path(&victim, path);
     pair_open(&pair, memory, LENGTH);
     ASSERT_OK(node_connect(&pair.a, NODE_RDMA, &victim, &access));
     ck_assert_int_eq(uct_ep_get_zcopy(access, &iov, 1, (uintptr_t)memory,
@@ -106,6 +106,7 @@ START_TEST(access_to_a_killed_process_fails)
     ck_assert_int_eq(comp.count, 1);
     uct_ep_destroy(access);
     pair_close(&pair);
+    ck_assert_int_eq(unlink(path), 0);
 }
 END_TEST
 
