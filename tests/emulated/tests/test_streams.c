@@ -138,12 +138,16 @@ START_TEST(a_value_is_written_behind_copies)
 {
     uint32_t *flag = (uint32_t *)(void *)(pinned + SIZE);
 
+    pinned[0] = 9;
     emulated_set_delay(2000);
     ck_cuda(cuMemcpyAsync(device, at(pinned), SIZE, stream));
     ck_cuda(cuStreamWriteValue32_v2(stream, at(flag), 77, 0));
     while (__atomic_load_n(flag, __ATOMIC_ACQUIRE) != 77) {
     }
-    ck_cuda(cuStreamQuery(stream));
+    /* the stream may be busy for a moment after the write: look at the copy */
+    ck_cuda(cuMemcpyAsync(at(pinned + 1), device, 1, other));
+    ck_cuda(cuStreamSynchronize(other));
+    ck_assert_int_eq(pinned[1], 9);
 }
 END_TEST
 
