@@ -64,8 +64,8 @@ static inline ucs_status_t rc_check_am(rc_iface_t *iface, rc_ep_t *ep)
  * IBV_SEND_INLINE. With `signal` the request is always signaled. If the request
  * has an ib_op_t, the caller adds it with rc_op_add() afterwards.
  */
-static inline ucs_status_t rc_post(rc_iface_t *iface, rc_ep_t *ep,
-                                   struct ibv_send_wr *wr, int signal)
+static IB_INLINE ucs_status_t rc_post(rc_iface_t *iface, rc_ep_t *ep,
+                                      struct ibv_send_wr *wr, int signal)
 {
     struct ibv_send_wr *bad;
 
@@ -125,9 +125,9 @@ static inline uint8_t rc_am_header(rc_iface_t *iface, rc_ep_t *ep, uint8_t id)
 
 /* Posts a message with this header byte, and updates the endpoint's flow
  * control. */
-static inline ucs_status_t rc_post_am(rc_iface_t *iface, rc_ep_t *ep,
-                                      struct ibv_send_wr *wr, uint8_t header,
-                                      int signal)
+static IB_INLINE ucs_status_t rc_post_am(rc_iface_t *iface, rc_ep_t *ep,
+                                         struct ibv_send_wr *wr, uint8_t header,
+                                         int signal)
 {
     ucs_status_t status;
 
@@ -147,12 +147,15 @@ static inline ucs_status_t rc_post_am(rc_iface_t *iface, rc_ep_t *ep,
     return UCS_OK;
 }
 
+/* rc_wr_inline() and rc_wr_init() set the members that each request uses.
+ * Devices do not use the others. To clear the whole structure takes a string
+ * instruction for each message. */
+
 /* Fills a request with inline data. The local keys in `sge` are not used. */
 static inline void rc_wr_inline(struct ibv_send_wr *wr,
                                 enum ibv_wr_opcode opcode, struct ibv_sge *sge,
                                 int num_sge)
 {
-    memset(wr, 0, sizeof(*wr));
     wr->opcode     = opcode;
     wr->sg_list    = sge;
     wr->num_sge    = num_sge;
@@ -162,10 +165,12 @@ static inline void rc_wr_inline(struct ibv_send_wr *wr,
 static inline void rc_wr_init(struct ibv_send_wr *wr, enum ibv_wr_opcode opcode,
                               struct ibv_sge *sge, int num_sge)
 {
-    memset(wr, 0, sizeof(*wr));
-    wr->opcode  = opcode;
-    wr->sg_list = sge;
-    wr->num_sge = num_sge;
+    wr->opcode              = opcode;
+    wr->sg_list             = sge;
+    wr->num_sge             = num_sge;
+    wr->send_flags          = 0;
+    wr->wr.rdma.remote_addr = 0; /* Writes of 0 bytes do not set the address */
+    wr->wr.rdma.rkey        = 0;
 }
 
 static inline void rc_wr_remote(struct ibv_send_wr *wr, uint64_t remote_addr,
