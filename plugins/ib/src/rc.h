@@ -94,6 +94,10 @@ typedef struct rc_recv {
 
 enum {
     RC_QPN_BUCKETS = 256, /* Number of hash buckets of rc_iface_t.by_qpn */
+    RC_POST_BATCH  = 16,  /* Number of free receive buffers at which progress
+                           * posts them, and maximum of one call of
+                           * ibv_post_srq_recv() */
+    RC_MAX_POLL    = 256, /* Maximum number of completions taken at a time */
 };
 
 /* Head or node of a circular doubly linked list of endpoints. */
@@ -254,7 +258,8 @@ struct rc_iface {
      * to end or to free */
     rc_ep_link_t ending;
     /* Number of receive completions that were polled while `ending` was not
-     * empty. A poll that empties recv_cq adds rx_queue_len instead */
+     * empty. A poll that empties recv_cq adds rx_queue_len instead, and so may
+     * a poll that finds it empty */
     uint64_t recv_seen;
     /* Buffers */
     ucx_mpool_t *descs;       /* Pool of rc_desc_t, in registered memory */
@@ -318,9 +323,15 @@ ucs_status_t rc_iface_flush(uct_iface_h iface, unsigned flags,
 /* Allocates, registers and posts the receive buffers. */
 ucs_status_t rc_recv_init(rc_iface_t *iface);
 void rc_recv_cleanup(rc_iface_t *iface);
-/* Polls recv_cq and delivers the received messages. Returns the number of
- * completions. */
-unsigned rc_recv_poll(rc_iface_t *iface);
+/* Handles completions of recv_cq: delivers the received messages. */
+void rc_recv_handle(rc_iface_t *iface, const struct ibv_wc *wc, unsigned num);
+/* Posts free receive buffers, and allocates more if the user keeps too many. */
+void rc_recv_refill(rc_iface_t *iface);
+/* Returns whether there are enough free receive buffers to post them. */
+static inline int rc_recv_has_free(const rc_iface_t *iface)
+{
+    return iface->num_recv_free >= RC_POST_BATCH;
+}
 
 ucs_status_t rc_event_fd_get(uct_iface_h iface, int *fd_p);
 ucs_status_t rc_event_arm(uct_iface_h iface, unsigned events);

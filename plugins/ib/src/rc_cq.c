@@ -6,8 +6,6 @@
 
 #include <stdlib.h>
 
-enum { MAX_POLL = 256 };
-
 /* Converts the status of a failed work request to a UCS status. */
 static ucs_status_t status_of(enum ibv_wc_status status)
 {
@@ -171,9 +169,19 @@ static void send_failed(rc_iface_t *iface, rc_ep_t *ep, const struct ibv_wc *wc)
                                                     status_of(wc->status));
 }
 
+/* Returns whether the completion after this one includes it: both belong to
+ * the same endpoint, and a completion covers all requests before it. On iWARP
+ * it does not (rc_order.c). */
+static inline int is_included(const rc_iface_t *iface, const struct ibv_wc *wc)
+{
+    return (iface->join == NULL) &&
+           (((wc[0].wr_id ^ wc[1].wr_id) >> 32) == 0) &&
+           (wc[1].status == IBV_WC_SUCCESS);
+}
+
 static unsigned poll_sends(rc_iface_t *iface)
 {
-    struct ibv_wc wc[MAX_POLL];
+    struct ibv_wc wc[RC_MAX_POLL];
     rc_ep_t *ep;
     int num;
 
@@ -182,9 +190,15 @@ static unsigned poll_sends(rc_iface_t *iface)
     }
     num = ibv_poll_cq(iface->send_cq, (int)iface->config.tx_max_poll, wc);
     iface->send_cq_empty = num < (int)iface->config.tx_max_poll;
+    if (!iface->send_cq_empty) {
+        rc_poll_sends_soon(iface);
+    }
     for (int i = 0; i < num; ++i) {
         ep = iface->eps[wc[i].wr_id >> 32];
         if (ib_likely(wc[i].status == IBV_WC_SUCCESS)) {
+            if ((i + 1 < num) && is_included(iface, &wc[i])) {
+                continue;
+            }
             completed(iface, ep, (uint16_t)wc[i].wr_id, UCS_OK);
         } else if (ep != NULL) { /* NULL on iWARP: the endpoint was freed, and a
                                   * post that had failed completes anyway */
@@ -274,12 +288,26 @@ static unsigned end_endpoints(rc_iface_t *iface)
     return count;
 }
 
-unsigned rc_iface_progress(uct_iface_h uct_iface)
+/* Returns whether progress has more to do than to receive. One branch instead
+ * of several, because progress mostly finds nothing. */
+static inline int has_work(const rc_iface_t *iface)
 {
-    rc_iface_t *iface = (rc_iface_t *)uct_iface;
-    unsigned count    = rc_recv_poll(iface);
+    return (iface->num_ops > 0) | (iface->unpolled > RC_POLL_ROUNDS) |
+           rc_recv_has_free(iface) | !rc_link_is_alone(&iface->waiting) |
+           !rc_link_is_alone(&iface->ending) | !rc_link_is_alone(&iface->owing);
+}
 
-    if ((iface->num_ops > 0) || (++iface->unpolled > RC_POLL_ROUNDS) ||
+/* The part of progress after `received` messages were handled. */
+static __attribute__((noinline)) unsigned work(rc_iface_t *iface,
+                                               unsigned received)
+{
+    unsigned count = received;
+
+    if (received == 0) {
+        iface->recv_seen += iface->config.rx_queue_len; /* It was empty */
+        rc_recv_refill(iface);
+    }
+    if ((iface->num_ops > 0) || (iface->unpolled > RC_POLL_ROUNDS) ||
         ib_unlikely(!rc_link_is_alone(&iface->waiting) ||
                     !rc_link_is_alone(&iface->ending))) {
         iface->unpolled = 0;
@@ -295,4 +323,18 @@ unsigned rc_iface_progress(uct_iface_h uct_iface)
         count += end_endpoints(iface);
     }
     return count;
+}
+
+unsigned rc_iface_progress(uct_iface_h uct_iface)
+{
+    rc_iface_t *iface = (rc_iface_t *)uct_iface;
+    struct ibv_wc wc[RC_MAX_POLL];
+    int num = ibv_poll_cq(iface->recv_cq, (int)iface->config.rx_max_poll, wc);
+    unsigned received = (num > 0) ? (unsigned)num : 0;
+
+    if (received > 0) {
+        rc_recv_handle(iface, wc, received);
+    }
+    ++iface->unpolled;
+    return has_work(iface) ? work(iface, received) : received;
 }

@@ -6,12 +6,7 @@
 
 #include <stdlib.h>
 
-enum {
-    MAX_POLL   = 256,
-    POST_BATCH = 16, /* Number of free buffers at which progress posts them, and
-                      * maximum of one call of ibv_post_srq_recv() */
-    DATA_ALIGN = 64,
-};
+enum { DATA_ALIGN = 64 };
 
 /* --- Receive buffers ------------------------------------------------------ */
 
@@ -20,15 +15,15 @@ enum {
  * stay free. */
 static void post(rc_iface_t *iface)
 {
-    struct ibv_recv_wr wr[POST_BATCH], *bad;
-    struct ibv_sge sge[POST_BATCH];
+    struct ibv_recv_wr wr[RC_POST_BATCH], *bad;
+    struct ibv_sge sge[RC_POST_BATCH];
     rc_recv_t *recv;
     unsigned num, limit;
 
     while ((iface->recv_free != NULL) &&
            (iface->num_recv_posted < iface->config.rx_queue_len)) {
-        limit = (unsigned)ib_min(POST_BATCH, iface->config.rx_queue_len -
-                                                 iface->num_recv_posted);
+        limit = (unsigned)ib_min(RC_POST_BATCH, iface->config.rx_queue_len -
+                                                    iface->num_recv_posted);
         for (num = 0; (num < limit) && (iface->recv_free != NULL); ++num) {
             recv             = iface->recv_free;
             iface->recv_free = recv->next;
@@ -167,38 +162,36 @@ static void deliver(rc_iface_t *iface, rc_recv_t *recv, const struct ibv_wc *wc)
  * peer has a credit might find no buffer. */
 static inline int has_too_few(const rc_iface_t *iface)
 {
-    size_t needed = ib_min(iface->num_given + POST_BATCH,
+    size_t needed = ib_min(iface->num_given + RC_POST_BATCH,
                            iface->config.rx_queue_len);
 
     return (iface->num_recv_kept > iface->num_recv / 2) ||
            (iface->num_recv - iface->num_recv_kept < needed);
 }
 
-unsigned rc_recv_poll(rc_iface_t *iface)
+void rc_recv_refill(rc_iface_t *iface)
 {
-    struct ibv_wc wc[MAX_POLL];
-    int num = ibv_poll_cq(iface->recv_cq, (int)iface->config.rx_max_poll, wc);
-
-    if (num < 0) {
-        num = 0;
+    if (ib_unlikely((iface->num_recv_kept > 0) && has_too_few(iface))) {
+        (void)recv_grow(iface);
     }
-    iface->num_recv_posted -= (unsigned)num;
+    if (rc_recv_has_free(iface)) {
+        post(iface);
+    }
+}
+
+void rc_recv_handle(rc_iface_t *iface, const struct ibv_wc *wc, unsigned num)
+{
+    iface->num_recv_posted -= num;
     if (ib_unlikely(!rc_link_is_alone(&iface->ending))) {
         /* Fewer completions than requested show that the queue is empty. Then
          * all messages that stopped endpoints had received are delivered in
          * this round. */
-        iface->recv_seen += ((unsigned)num < iface->config.rx_max_poll) ?
+        iface->recv_seen += (num < iface->config.rx_max_poll) ?
                                 iface->config.rx_queue_len :
-                                (unsigned)num;
+                                num;
     }
-    for (int i = 0; i < num; ++i) {
+    for (unsigned i = 0; i < num; ++i) {
         deliver(iface, (rc_recv_t *)(uintptr_t)wc[i].wr_id, &wc[i]);
     }
-    if (ib_unlikely((iface->num_recv_kept > 0) && has_too_few(iface))) {
-        (void)recv_grow(iface);
-    }
-    if (iface->num_recv_free >= POST_BATCH) {
-        post(iface);
-    }
-    return (unsigned)num;
+    rc_recv_refill(iface);
 }
