@@ -79,24 +79,26 @@ typedef struct rc_desc {
 } rc_desc_t;
 
 /*
- * A receive buffer. The byte before the data receives the message's header
- * byte, so that the data is aligned. The headroom is space for the user
- * (rx_headroom of the interface's parameters). The owner's word points to
- * rc_iface_t.recv_owner, whose callback gets a buffer that the user releases.
+ * A receive buffer with the work request that posts it. Only `wr.next` changes:
+ * it also links the buffers in rc_iface_t.recv_free. The byte before the data
+ * receives the message's header byte, so that the data is aligned. The headroom
+ * is space for the user (rx_headroom of the interface's parameters). The
+ * owner's word points to rc_iface_t.recv_owner, whose callback gets a buffer
+ * that the user releases.
  *
  *   | rc_recv_t | ... | owner's word | headroom | data ...
  *                                               ^ recv_data
  */
 typedef struct rc_recv {
-    struct rc_recv *next; /* Next in rc_iface_t.recv_free */
-    uint32_t lkey;        /* Local key of the buffer */
+    struct ibv_recv_wr wr; /* The first member: `wr.next` points to the next
+                            * buffer's */
+    struct ibv_sge sge;    /* The only entry of `wr` */
 } rc_recv_t;
 
 enum {
     RC_QPN_BUCKETS = 256, /* Number of hash buckets of rc_iface_t.by_qpn */
     RC_POST_BATCH  = 16,  /* Number of free receive buffers at which progress
-                           * posts them, and maximum of one call of
-                           * ibv_post_srq_recv() */
+                           * posts them */
     RC_MAX_POLL    = 256, /* Maximum number of completions taken at a time */
 };
 
@@ -262,11 +264,11 @@ struct rc_iface {
      * a poll that finds it empty */
     uint64_t recv_seen;
     /* Buffers */
-    ucx_mpool_t *descs;       /* Pool of rc_desc_t, in registered memory */
-    ucx_mpool_t *user_ops;    /* Pool of rc_user_op_t */
-    ib_chunk_t *recv_chunks;  /* Memory of all receive buffers */
-    rc_recv_t *recv_free;     /* Receive buffers that are not posted */
-    unsigned num_recv_free;   /* Length of recv_free */
+    ucx_mpool_t *descs;            /* Pool of rc_desc_t, in registered memory */
+    ucx_mpool_t *user_ops;         /* Pool of rc_user_op_t */
+    ib_chunk_t *recv_chunks;       /* Memory of all receive buffers */
+    struct ibv_recv_wr *recv_free; /* Receive buffers that are not posted */
+    unsigned num_recv_free;        /* Length of recv_free */
     unsigned num_recv_posted; /* Receive buffers that are posted and not yet
                                * completed */
     unsigned num_recv_kept;   /* Receive buffers that the user keeps */

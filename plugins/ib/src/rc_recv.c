@@ -10,53 +10,39 @@ enum { DATA_ALIGN = 64 };
 
 /* --- Receive buffers ------------------------------------------------------ */
 
+static void recv_put(rc_iface_t *iface, struct ibv_recv_wr *wr)
+{
+    wr->next         = iface->recv_free;
+    iface->recv_free = wr;
+    ++iface->num_recv_free;
+}
+
 /* Posts free buffers, limited by the size of the completion queue: completions
  * that are not polled yet also use its entries. Buffers that the device rejects
  * stay free. */
 static void post(rc_iface_t *iface)
 {
-    struct ibv_recv_wr wr[RC_POST_BATCH], *bad;
-    struct ibv_sge sge[RC_POST_BATCH];
-    rc_recv_t *recv;
-    unsigned num, limit;
+    unsigned limit = iface->config.rx_queue_len - iface->num_recv_posted;
+    struct ibv_recv_wr *first = iface->recv_free, *last = first, *bad, *next;
+    unsigned num = 1;
 
-    while ((iface->recv_free != NULL) &&
-           (iface->num_recv_posted < iface->config.rx_queue_len)) {
-        limit = (unsigned)ib_min(RC_POST_BATCH, iface->config.rx_queue_len -
-                                                    iface->num_recv_posted);
-        for (num = 0; (num < limit) && (iface->recv_free != NULL); ++num) {
-            recv             = iface->recv_free;
-            iface->recv_free = recv->next;
-            sge[num].addr    = (uintptr_t)recv + iface->recv_data - 1;
-            sge[num].length  = (uint32_t)iface->config.seg_size;
-            sge[num].lkey    = recv->lkey;
-            wr[num].wr_id    = (uintptr_t)recv;
-            wr[num].sg_list  = &sge[num];
-            wr[num].num_sge  = 1;
-            wr[num].next     = &wr[num + 1];
-        }
-        wr[num - 1].next = NULL;
-        iface->num_recv_free -= num;
-        iface->num_recv_posted += num;
-        if (ibv_post_srq_recv(iface->srq, wr, &bad) == 0) {
-            continue;
-        }
-        for (; bad != NULL; bad = bad->next) {
-            recv             = (rc_recv_t *)(uintptr_t)bad->wr_id;
-            recv->next       = iface->recv_free;
-            iface->recv_free = recv;
-            ++iface->num_recv_free;
-            --iface->num_recv_posted;
-        }
+    if ((first == NULL) || (limit == 0)) {
         return;
     }
-}
-
-static void recv_put(rc_iface_t *iface, rc_recv_t *recv)
-{
-    recv->next       = iface->recv_free;
-    iface->recv_free = recv;
-    ++iface->num_recv_free;
+    for (; (num < limit) && (last->next != NULL); ++num) {
+        last = last->next;
+    }
+    iface->recv_free = last->next;
+    last->next       = NULL;
+    iface->num_recv_free -= num;
+    iface->num_recv_posted += num;
+    if (ib_unlikely(ibv_post_srq_recv(iface->srq, first, &bad) != 0)) {
+        for (; bad != NULL; bad = next) {
+            next = bad->next;
+            recv_put(iface, bad);
+            --iface->num_recv_posted;
+        }
+    }
 }
 
 /* Called when the user releases a buffer that was kept. */
@@ -65,8 +51,8 @@ static void recv_release(ucx_recv_desc_owner_t *self, void *desc)
     rc_iface_t *iface = ib_container_of(self, rc_iface_t, recv_owner);
 
     --iface->num_recv_kept;
-    recv_put(iface,
-             (rc_recv_t *)((char *)desc + iface->headroom - iface->recv_data));
+    recv_put(iface, (struct ibv_recv_wr *)((char *)desc + iface->headroom -
+                                           iface->recv_data));
 }
 
 /* Adds as many buffers as the receive queue has entries. */
@@ -86,8 +72,13 @@ static ucs_status_t recv_grow(rc_iface_t *iface)
     iface->recv_chunks = chunk;
     for (unsigned i = 0; i < count; ++i) {
         recv = (rc_recv_t *)((char *)chunk + IB_CHUNK_HEAD + (i * stride));
-        recv->lkey = chunk->mr->lkey;
-        recv_put(iface, recv);
+        recv->sge.addr   = (uintptr_t)recv + iface->recv_data - 1;
+        recv->sge.length = (uint32_t)iface->config.seg_size;
+        recv->sge.lkey   = chunk->mr->lkey;
+        recv->wr.wr_id   = (uintptr_t)recv;
+        recv->wr.sg_list = &recv->sge;
+        recv->wr.num_sge = 1;
+        recv_put(iface, &recv->wr);
     }
     iface->num_recv += count;
     return UCS_OK;
@@ -129,9 +120,9 @@ static void deliver(rc_iface_t *iface, rc_recv_t *recv, const struct ibv_wc *wc)
     uint8_t header = (uint8_t)data[-1];
     ucs_status_t status;
 
+    /* The receive has failed, or the message has no header byte */
     if (ib_unlikely((wc->status != IBV_WC_SUCCESS) || (wc->byte_len == 0))) {
-        recv_put(iface, recv); /* The receive has failed, or the message has no
-                                * header byte */
+        recv_put(iface, &recv->wr);
         return;
     }
     if (ib_unlikely(header & (RC_AM_ASK | RC_AM_GRANT))) {
@@ -143,7 +134,7 @@ static void deliver(rc_iface_t *iface, rc_recv_t *recv, const struct ibv_wc *wc)
         } else if ((header & RC_AM_ID_MASK) == RC_AM_HELLO) {
             rc_join_greeted(iface, wc->qp_num);
         }
-        recv_put(iface, recv);
+        recv_put(iface, &recv->wr);
         return;
     }
     /* Without headroom the header is a part of the owner's word: read it before
@@ -154,7 +145,7 @@ static void deliver(rc_iface_t *iface, rc_recv_t *recv, const struct ibv_wc *wc)
     if (status == UCS_INPROGRESS) {
         ++iface->num_recv_kept;
     } else {
-        recv_put(iface, recv);
+        recv_put(iface, &recv->wr);
     }
 }
 
