@@ -174,9 +174,9 @@ static void send_failed(rc_iface_t *iface, rc_ep_t *ep, const struct ibv_wc *wc)
  * it does not (rc_order.c). */
 static inline int is_included(const rc_iface_t *iface, const struct ibv_wc *wc)
 {
-    return (iface->join == NULL) &&
-           (((wc[0].wr_id ^ wc[1].wr_id) >> 32) == 0) &&
-           (wc[1].status == IBV_WC_SUCCESS);
+    return (((wc[0].wr_id ^ wc[1].wr_id) >> 32) == 0) &&
+           (wc[0].status == IBV_WC_SUCCESS) &&
+           (wc[1].status == IBV_WC_SUCCESS) && (iface->join == NULL);
 }
 
 static unsigned poll_sends(rc_iface_t *iface)
@@ -194,11 +194,11 @@ static unsigned poll_sends(rc_iface_t *iface)
         rc_poll_sends_soon(iface);
     }
     for (int i = 0; i < num; ++i) {
+        if ((i + 1 < num) && is_included(iface, &wc[i])) {
+            continue;
+        }
         ep = iface->eps[wc[i].wr_id >> 32];
         if (ib_likely(wc[i].status == IBV_WC_SUCCESS)) {
-            if ((i + 1 < num) && is_included(iface, &wc[i])) {
-                continue;
-            }
             completed(iface, ep, (uint16_t)wc[i].wr_id, UCS_OK);
         } else if (ep != NULL) { /* NULL on iWARP: the endpoint was freed, and a
                                   * post that had failed completes anyway */
@@ -292,9 +292,11 @@ static unsigned end_endpoints(rc_iface_t *iface)
  * of several, because progress mostly finds nothing. */
 static inline int has_work(const rc_iface_t *iface)
 {
-    return (iface->num_ops > 0) | (iface->unpolled > RC_POLL_ROUNDS) |
-           rc_recv_has_free(iface) | !rc_link_is_alone(&iface->waiting) |
-           !rc_link_is_alone(&iface->ending) | !rc_link_is_alone(&iface->owing);
+    return (iface->num_ops | (unsigned)((iface->unpolled > RC_POLL_ROUNDS) |
+                                        rc_recv_has_free(iface) |
+                                        !rc_link_is_alone(&iface->waiting) |
+                                        !rc_link_is_alone(&iface->ending) |
+                                        !rc_link_is_alone(&iface->owing))) != 0;
 }
 
 /* The part of progress after `received` messages were handled. */
@@ -330,9 +332,10 @@ unsigned rc_iface_progress(uct_iface_h uct_iface)
     rc_iface_t *iface = (rc_iface_t *)uct_iface;
     struct ibv_wc wc[RC_MAX_POLL];
     int num = ibv_poll_cq(iface->recv_cq, (int)iface->config.rx_max_poll, wc);
-    unsigned received = (num > 0) ? (unsigned)num : 0;
+    unsigned received = 0;
 
-    if (received > 0) {
+    if (num > 0) {
+        received = (unsigned)num;
         rc_recv_handle(iface, wc, received);
     }
     ++iface->unpolled;

@@ -116,12 +116,13 @@ void rc_recv_cleanup(rc_iface_t *iface)
 /* Handles one message: flow control, then the user's handler. */
 static void deliver(rc_iface_t *iface, rc_recv_t *recv, const struct ibv_wc *wc)
 {
-    char *data     = (char *)recv + iface->recv_data;
-    uint8_t header = (uint8_t)data[-1];
+    char *data      = (char *)recv + iface->recv_data;
+    uint8_t header  = (uint8_t)data[-1];
+    unsigned length = wc->byte_len;
     ucs_status_t status;
 
     /* The receive has failed, or the message has no header byte */
-    if (ib_unlikely((wc->status != IBV_WC_SUCCESS) || (wc->byte_len == 0))) {
+    if (ib_unlikely((wc->status != IBV_WC_SUCCESS) || (length == 0))) {
         recv_put(iface, &recv->wr);
         return;
     }
@@ -141,7 +142,7 @@ static void deliver(rc_iface_t *iface, rc_recv_t *recv, const struct ibv_wc *wc)
      * the word is set. */
     ucx_recv_desc_set(data - iface->headroom, &iface->recv_owner);
     status = ucx_iface_deliver_am(&iface->super, header & RC_AM_ID_MASK, data,
-                                  wc->byte_len - 1, UCT_CB_PARAM_FLAG_DESC);
+                                  length - 1, UCT_CB_PARAM_FLAG_DESC);
     if (status == UCS_INPROGRESS) {
         ++iface->num_recv_kept;
     } else {
@@ -181,8 +182,9 @@ void rc_recv_handle(rc_iface_t *iface, const struct ibv_wc *wc, unsigned num)
                                 iface->config.rx_queue_len :
                                 num;
     }
-    for (unsigned i = 0; i < num; ++i) {
-        deliver(iface, (rc_recv_t *)(uintptr_t)wc[i].wr_id, &wc[i]);
-    }
+    do {
+        deliver(iface, (rc_recv_t *)(uintptr_t)wc->wr_id, wc);
+        ++wc;
+    } while (--num > 0);
     rc_recv_refill(iface);
 }
