@@ -214,7 +214,7 @@ static inline uint64_t ud_ticks(void)
 
 enum {
     /* An interface without endpoints polls only in one of this many calls of
-     * progress. */
+     * progress. A power of two. */
     UD_IDLE_ROUNDS = 16,
 };
 
@@ -286,8 +286,6 @@ struct ud_iface {
     uint32_t num_slots, free_slot; /* Length of `slots`; index of the first free
                                     * slot, or UINT32_MAX */
     unsigned num_eps; /* Number of endpoints; accessed atomically */
-    unsigned skipped; /* Number of consecutive calls of progress without a
-                       * poll */
     ud_peer_t *peers[UD_PEER_BUCKETS]; /* Hash table of remote interfaces */
     ud_ah_t *ahs[UD_AH_BUCKETS];       /* Hash table of remote ports */
     unsigned num_ahs;                  /* Number of address handles in `ahs` */
@@ -301,8 +299,9 @@ struct ud_iface {
     /* The service thread (ud_service.c) */
     ucx_guard_t guard;
     ud_service_t service;
-    unsigned rounds;                      /* Number of calls of progress;
-                                           * accessed atomically */
+    unsigned rounds;                      /* Changes with each call of
+                                           * progress; accessed atomically.
+                                           * UD_IDLE_ROUNDS counts by it */
     int in_service;                       /* The service thread holds `guard`:
                                            * the user's callbacks must not be
                                            * called */

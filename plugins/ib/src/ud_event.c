@@ -98,7 +98,9 @@ ucs_status_t ud_event_arm(uct_iface_h uct_iface, unsigned events)
 
     UCX_EXCLUDE_SERVICE(&iface->guard);
 
-    iface->skipped = UD_IDLE_ROUNDS; /* The next progress polls */
+    /* The next progress polls */
+    __atomic_store_n(&iface->rounds, iface->rounds | (UD_IDLE_ROUNDS - 1),
+                     __ATOMIC_RELAXED);
     if (iface->has_deferred || !ib_link_is_alone(&iface->failed)) {
         return UCS_ERR_BUSY;
     }

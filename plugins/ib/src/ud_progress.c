@@ -416,9 +416,8 @@ unsigned ud_iface_progress(uct_iface_h uct_iface)
 
     __atomic_store_n(&iface->rounds, iface->rounds + 1, __ATOMIC_RELAXED);
     if ((__atomic_load_n(&iface->num_eps, __ATOMIC_RELAXED) == 0) &&
-        (++iface->skipped < UD_IDLE_ROUNDS)) {
+        (iface->rounds % UD_IDLE_ROUNDS != 0)) {
         return 0;
     }
-    iface->skipped = 0;
     return poll(iface);
 }
