@@ -3,6 +3,14 @@
 #include "rc_am.h"
 #include "rc_send.h"
 
+#include <ucx/copy.h>
+
+enum {
+    SHORT_COPY = 64, /* Longest payload of a short message that is copied behind
+                      * the headers: one block of inline data costs less than
+                      * two. The maximum of ucx_copy_small() */
+};
+
 /* Called on completion: releases the buffer of the header and calls the user's
  * completion. */
 static void am_zcopy_done(rc_ep_t *ep, ib_op_t *op, ucs_status_t status)
@@ -22,21 +30,31 @@ ucs_status_t rc_ep_am_short(uct_ep_h uct_ep, uint8_t id, uint64_t header,
     struct {
         uint8_t am;
         uint64_t header;
+        char payload[SHORT_COPY];
     } __attribute__((packed)) head;
     struct ibv_send_wr wr;
     struct ibv_sge sge[2];
+    int num = 1;
+    uint8_t am;
 
     if (ib_unlikely(status != UCS_OK)) {
         return status;
     }
-    head.am       = rc_am_header(iface, ep, id);
+    am            = rc_am_header(iface, ep, id);
+    head.am       = am;
     head.header   = header;
     sge[0].addr   = (uintptr_t)&head;
-    sge[0].length = sizeof(head);
-    sge[1].addr   = (uintptr_t)payload;
-    sge[1].length = length;
-    rc_wr_inline(&wr, IBV_WR_SEND, sge, (length > 0) ? 2 : 1);
-    return rc_post_am(iface, ep, &wr, head.am, 0);
+    sge[0].length = sizeof(head) - SHORT_COPY;
+    if (ib_likely(length <= SHORT_COPY)) {
+        ucx_copy_small(head.payload, payload, length);
+        sge[0].length += length;
+    } else {
+        sge[1].addr   = (uintptr_t)payload;
+        sge[1].length = length;
+        num           = 2;
+    }
+    rc_wr_inline(&wr, IBV_WR_SEND, sge, num);
+    return rc_post_am(iface, ep, &wr, am, 0);
 }
 
 ucs_status_t rc_ep_am_short_iov(uct_ep_h uct_ep, uint8_t id,
