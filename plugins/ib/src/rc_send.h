@@ -15,7 +15,7 @@ enum {
      * request is signaled. The completions of signaled requests show that the
      * data has arrived, so a flush posts no further request. Such a request
      * would fail if the peer has received the data and closed its endpoint. */
-    RC_ALL_SIGNALED = 8,
+    RC_ALL_SIGNALED = 16,
     /* Short messages have no operation (ib_op_t) that waits for their
      * completions, so progress does not poll the send completions each time. It
      * polls them when an endpoint has RC_POLL_SENT outstanding requests, so
@@ -67,33 +67,35 @@ static inline ucs_status_t rc_check_am(rc_iface_t *iface, rc_ep_t *ep)
 static IB_INLINE ucs_status_t rc_post(rc_iface_t *iface, rc_ep_t *ep,
                                       struct ibv_send_wr *wr, int signal)
 {
+    uint16_t outstanding = (uint16_t)(ep->sn - ep->done_sn);
+    unsigned flags       = wr->send_flags;
     struct ibv_send_wr *bad;
 
     wr->wr_id = ((uint64_t)ep->index << 32) | ep->sn;
     wr->next  = NULL;
-    if (signal || (ep->unsignaled + 1 >= iface->moderation) ||
-        ((uint16_t)(ep->sn - ep->done_sn) < RC_ALL_SIGNALED)) {
-        wr->send_flags |= IBV_SEND_SIGNALED;
+    if (signal || (outstanding < RC_ALL_SIGNALED) ||
+        (ep->unsignaled + 1 >= iface->moderation)) {
+        flags |= IBV_SEND_SIGNALED;
     }
     if (ib_unlikely(ep->state & RC_EP_FENCE)) {
-        wr->send_flags |= IBV_SEND_FENCE;
+        flags |= IBV_SEND_FENCE;
         ep->state &= (uint16_t)~RC_EP_FENCE;
     }
+    wr->send_flags = flags;
     if (ib_unlikely(iface->join != NULL)) {
         rc_iwarp_prepare(iface, wr);
     }
     if (ib_unlikely(ibv_post_send(ep->qp, wr, &bad) != 0)) {
-        ep->state |= (wr->send_flags & IBV_SEND_FENCE) ? RC_EP_FENCE : 0;
+        ep->state |= (flags & IBV_SEND_FENCE) ? RC_EP_FENCE : 0;
         return UCS_ERR_NO_RESOURCE;
     }
-    ep->unsignaled = (wr->send_flags & IBV_SEND_SIGNALED) ? 0 :
-                                                            ep->unsignaled + 1;
+    ep->unsignaled = (flags & IBV_SEND_SIGNALED) ? 0 : ep->unsignaled + 1;
     if (ib_unlikely(iface->join != NULL)) {
         rc_order_posted(iface, ep, wr->opcode);
     }
     ++ep->sn;
     --iface->cq_free;
-    if ((uint16_t)(ep->sn - ep->done_sn) >= RC_POLL_SENT) {
+    if (outstanding + 1 >= RC_POLL_SENT) {
         rc_poll_sends_soon(iface);
     }
     return UCS_OK;
