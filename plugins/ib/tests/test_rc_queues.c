@@ -59,6 +59,7 @@ static uint64_t seed;     /* State of below() */
 static uint32_t next_qpn; /* Number of the queue pair created last */
 /* Numbers of reported failures of endpoints, and of delivered messages */
 static unsigned num_failed, num_received;
+static unsigned num_to_keep;  /* Number of messages that the user will keep */
 static rc_ep_t *eps[NUM_EPS]; /* Endpoints of the user; NULL: destroyed */
 static rc_iface_t *iface;
 
@@ -292,6 +293,10 @@ static ucs_status_t on_message(void *arg, void *data, size_t length,
                                unsigned flags)
 {
     ++num_received;
+    if (num_to_keep > 0) {
+        --num_to_keep;
+        return UCS_INPROGRESS;
+    }
     return UCS_OK;
 }
 
@@ -523,12 +528,67 @@ START_TEST(no_more_is_received_than_the_queue_has_entries_for)
 }
 END_TEST
 
+/* Otherwise a failure among the completions that are left is found many rounds
+ * later, or not before the user's next event. */
+START_TEST(send_completions_are_polled_until_none_is_left)
+{
+    enum { USED = 4, SENDS = 10 };
+
+    completions_t *cq;
+    uint64_t data = 1;
+
+    start();
+    cq = (completions_t *)iface->send_cq;
+    for (unsigned i = 0; i < USED; ++i) {
+        for (unsigned k = 0; k < SENDS; ++k) {
+            ck_assert_int_eq(rc_ep_put_short(&eps[i]->super, &data,
+                                             sizeof(data), 0, 0),
+                             UCS_OK);
+        }
+        run((queue_pair_t *)eps[i]->qp, UINT_MAX);
+    }
+    ck_assert_uint_eq(cq->count, USED * SENDS);
+    rc_poll_sends_soon(iface);
+    while (cq->count > 0) {
+        ck_assert_uint_gt(rc_iface_progress(&iface->super), 0);
+    }
+    ck_assert_uint_eq(iface->cq_free, SEND_CQ_LEN);
+    rc_iface_close(&iface->super);
+}
+END_TEST
+
+/* The user keeps as many messages as one connection leaves. The window of
+ * another one needs more buffers, also if no message arrives before. */
+START_TEST(new_connection_adds_buffers_if_the_user_keeps_too_many)
+{
+    start();
+    for (unsigned i = 1; i < NUM_EPS; ++i) {
+        rc_ep_destroy(&eps[i]->super);
+        eps[i] = NULL;
+    }
+    finish();
+    num_to_keep = RECV_LEN - (iface->num_given + RC_POST_BATCH);
+    ck_assert_uint_gt(num_to_keep, 0);
+    ck_assert_uint_eq(arrive(num_to_keep), num_to_keep);
+    while (num_to_keep > 0) {
+        ck_assert_uint_gt(rc_iface_progress(&iface->super), 0);
+    }
+    ck_assert_uint_eq(iface->num_recv, RECV_LEN);
+    new_ep(1);
+    (void)rc_iface_progress(&iface->super);
+    ck_assert_uint_eq(iface->num_recv, 2 * RECV_LEN);
+    rc_iface_close(&iface->super);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
         all_requests_may_fail_at_once,
         any_order_of_sends_failures_and_ends_fits,
         no_more_is_received_than_the_queue_has_entries_for,
+        send_completions_are_polled_until_none_is_left,
+        new_connection_adds_buffers_if_the_user_keeps_too_many,
     };
 
     return suite_run("rc_queues", tests, sizeof(tests) / sizeof(tests[0]), 60);
