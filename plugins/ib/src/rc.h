@@ -325,7 +325,8 @@ ucs_status_t rc_iface_flush(uct_iface_h iface, unsigned flags,
 /* Allocates, registers and posts the receive buffers. */
 ucs_status_t rc_recv_init(rc_iface_t *iface);
 void rc_recv_cleanup(rc_iface_t *iface);
-/* Handles completions of recv_cq, at least one: delivers the received messages. */
+/* Handles `num` completions of recv_cq, at least one: delivers the received
+ * messages. */
 void rc_recv_handle(rc_iface_t *iface, const struct ibv_wc *wc, unsigned num);
 /* Posts free receive buffers, and allocates more if the user keeps too many. */
 void rc_recv_refill(rc_iface_t *iface);
