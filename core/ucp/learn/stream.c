@@ -27,7 +27,7 @@ enum {
 enum {
     WATCH       = 256,
     MIN_GAP     = 256,
-    MAX_GAP     = 16384,
+    MAX_GAP     = 65536,
     RETRY       = 16,
     POLL        = 16,
     MAX_DROP    = 6,
@@ -43,25 +43,26 @@ enum {
  * not slower than the selected one. */
 #define SWITCHING 0.05
 
-/* A longer time is not that of the method, but an interruption. */
+/* A longer time is that of an interruption. */
 #define MAX_RATIO 5.0
 
-/* By the estimates no method is more than this many times slower. */
-#define MAX_EXPECTED 3.0
+/* A method that has not been measured is estimated to take at least and at most
+ * this many times as long. */
+#define UNKNOWN_RATIO 1.5
+#define MAX_EXPECTED  3.0
 
 /* A method that takes more than this many times as long in the epoch FIRST is
  * clearly slower. Less than that may be the change between the methods. */
 #define CLEARLY_SLOWER 4.0
 
-/* A method is tried again at once if its time, multiplied by this, is less than
- * that of the selected one. */
+/* Trials of a method that takes longer by this factor soon become rare. */
+#define MUCH_SLOWER 1.5
+
+/* A method that is faster by this factor is tried again at once. */
 #define PROMISING 1.05
 
 /* Least advantage of a method that is selected, as a fraction. */
 #define MIN_ADVANTAGE 0.06
-
-/* A change of the selected method's time by this factor is large. */
-#define LARGE_CHANGE 1.2
 
 /* If BEFORE and AFTER differ by more than a fraction, one trial is not
  * sufficient to select a method. */
@@ -105,14 +106,14 @@ static double ratio_of(const ucp_learn_stream_t *stream, unsigned method)
     double best              = ucp_learn_time(learn, learn->best);
     double expected          = stream->expected[method];
     double expected_best     = stream->expected[learn->best];
-    double ratio             = 1;
+    double ratio             = UNKNOWN_RATIO;
 
     if ((time > 0) && (best > 0) &&
         !(stream->rough & stream->passed & UCS_BIT(method))) {
         return time / best;
     }
     if ((expected > 0) && (expected_best > 0)) {
-        ratio = ucs_min(ucs_max(expected / expected_best, 1.0), MAX_EXPECTED);
+        ratio = ucs_min(ucs_max(expected / expected_best, ratio), MAX_EXPECTED);
     }
     return ratio;
 }
@@ -164,8 +165,7 @@ static unsigned find_due(const ucp_learn_stream_t *stream)
     const ucp_learn_t *learn = &stream->learn;
     unsigned found           = UCP_LEARN_NONE;
     double least             = 0;
-    double limit             = stream->credit +
-                   (stream->urgent ? UCP_LEARN_STREAM_ADVANCE : 0);
+    double limit = stream->credit + (stream->urgent ? stream->advance : 0);
     double cost, rank;
     unsigned i;
 
@@ -225,6 +225,14 @@ static ucp_learn_epoch_t epoch_of(ucp_learn_stream_t *stream,
     return epoch;
 }
 
+static uint8_t advance_for(size_t length)
+{
+    size_t count = ((size_t)UCP_LEARN_STREAM_ADVANCE << 20) / length;
+
+    return (uint8_t)ucs_min(ucs_max(count, (size_t)1),
+                            (size_t)UCP_LEARN_STREAM_ADVANCE);
+}
+
 int ucp_learn_stream_next(ucp_learn_stream_t *stream, unsigned in_flight,
                           size_t length, ucp_learn_epoch_t *epoch)
 {
@@ -236,6 +244,7 @@ int ucp_learn_stream_next(ucp_learn_stream_t *stream, unsigned in_flight,
     if (learn->timing || !has_come(stream, stream->wake)) {
         return 0;
     }
+    stream->advance = advance_for(length);
     if (stream->stage == UCP_LEARN_IDLE) {
         learn->trial = (uint8_t)find_due(stream);
         if ((learn->trial == UCP_LEARN_NONE) &&
@@ -264,33 +273,32 @@ void ucp_learn_stream_scale(ucp_learn_stream_t *stream, int longer)
     }
 }
 
-/* Called when the time of the selected method has changed by a factor: the
- * samples of the others keep their ratio to it. If it has changed by much, so
- * may have the ratios: trials are due at once. If it has become slower, they
- * are paid for in advance, and the samples of the others are invalid. */
+/* Called when the time of the selected method has changed by a factor. A small
+ * change is attributed to what else the processes do: the samples of the others
+ * keep their ratio to it. After a large change they keep their time. If the
+ * selected method has become slower, those that now seem to be faster are tried
+ * at once, in advance of the credit. */
 static void adapt(ucp_learn_stream_t *stream, double factor, int is_slower)
 {
     ucp_learn_t *learn = &stream->learn;
+    double best        = ucp_learn_time(learn, learn->best);
     unsigned i, k;
 
     for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
         if (i == learn->best) {
             continue;
         }
-        for (k = 0; k < UCP_LEARN_SAMPLES; ++k) {
-            learn->method[i].samples[k] *= (float)factor;
-        }
-        if (is_slower) {
+        if (!is_slower && (factor > 1 - MIN_CHANGE)) {
+            for (k = 0; k < UCP_LEARN_SAMPLES; ++k) {
+                learn->method[i].samples[k] *= (float)factor;
+            }
+        } else if (is_slower && (ucp_learn_time(learn, i) < best)) {
             ucp_learn_forget(learn, i);
-        }
-        if (is_slower || (factor * LARGE_CHANGE < 1)) {
             learn->method[i].gap = MIN_GAP;
             learn->method[i].due = learn->count;
+            stream->passed &= (uint8_t)~UCS_BIT(i);
+            stream->urgent = 1;
         }
-    }
-    if (is_slower) {
-        stream->passed = 0;
-        stream->urgent = 1;
     }
 }
 
@@ -309,14 +317,15 @@ static void watch(ucp_learn_stream_t *stream, double time)
     adapt(stream, ucp_learn_time(learn, learn->best) / before, is_slower);
 }
 
-/* Sets when the next trial of a method is due, which is not selected. */
+/* Sets when the next trial of a method is due, which is not selected. The slower
+ * it is, the later. */
 static void schedule(ucp_learn_stream_t *stream, unsigned index)
 {
     ucp_learn_method_t *method = &stream->learn.method[index];
 
     method->due = stream->learn.count + method->gap;
     if (method->gap < MAX_GAP) {
-        method->gap *= 4;
+        method->gap *= (ratio_of(stream, index) > MUCH_SLOWER) ? 16 : 4;
     }
 }
 

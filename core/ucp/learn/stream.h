@@ -36,7 +36,8 @@
 enum {
     /** Number of transfers by B in the epoch FIRST */
     UCP_LEARN_STREAM_FIRST   = 4,
-    /** By how much the credit may be overdrawn */
+    /** By how much the credit may be overdrawn, in transfers. This is also the
+     *  limit in MiB, but one transfer may always be overdrawn */
     UCP_LEARN_STREAM_ADVANCE = 16,
     /** Maximum number of transfers of the warm-up */
     UCP_LEARN_STREAM_WARM    = 64,
@@ -74,6 +75,7 @@ typedef struct ucp_learn_stream {
     uint8_t scale;
     uint8_t drops;    /**< Epochs in a row without a result */
     uint8_t urgent;   /**< 1: trials may overdraw the credit */
+    uint8_t advance;  /**< By how much, for the present length */
     uint16_t longest; /**< Number of transfers of an epoch FULL */
     /** Values of learn.count: earlier no epoch starts; the selected method is
      *  sampled again */

@@ -195,6 +195,29 @@ START_TEST(trials_become_rarer)
 }
 END_TEST
 
+/* The rate of the stream changes with other work on the machine, but all other
+ * methods stay twice as slow: a change is no reason to try them again. */
+START_TEST(load_causes_no_trials)
+{
+    const profile_t load[] = {{"idle", {90, 40, 85, 95}, 0.05, 0},
+                              {"loaded", {120, 55, 115, 125}, 0.05, 0}};
+    double extra           = 0;
+    unsigned count, k;
+    machine_t m;
+
+    start(&m, &load[0], equal, GET, 1);
+    for (k = 0, count = 0; k < 80; ++k) {
+        m.profile = &load[k % 2];
+        if (k == 20) {
+            extra = m.extra;
+            count = 0;
+        }
+        count += transfer(&m, 2000);
+    }
+    ck_assert_double_le(m.extra - extra, 0.003 * count);
+}
+END_TEST
+
 START_TEST(follows_a_change)
 {
     unsigned seed;
@@ -230,4 +253,5 @@ END_TEST
 SUITE_MAIN("learn_stream", finds_the_best,
            finds_a_much_better_method_within_100_transfers,
            finds_the_best_against_the_estimates, trials_cost_one_percent,
-           trials_become_rarer, follows_a_change, noise_does_not_switch)
+           trials_become_rarer, load_causes_no_trials, follows_a_change,
+           noise_does_not_switch)
