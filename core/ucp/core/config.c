@@ -135,7 +135,7 @@ static const ucs_config_field_t fields[] = {
      "that prove to be the fastest. n: select by estimated costs only.",
      offsetof(ucp_config_options_t, proto_learn), UCS_CONFIG_TYPE_BOOL},
 
-    {"PROTO_LEARN_STREAMS", "n",
+    {"PROTO_LEARN_STREAMS", "y",
      "With UCX_PROTO_LEARN=y: do so for large messages, put and get that follow\n"
      "others, too. n: these are selected by estimated costs.",
      offsetof(ucp_config_options_t, proto_learn_streams), UCS_CONFIG_TYPE_BOOL},

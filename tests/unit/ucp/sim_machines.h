@@ -229,10 +229,8 @@ static inline void open_machine(local_t *local, const machine_t *machine,
     sim.machine = *machine;
     sim.now     = 1e9;
     ck_assert_int_eq(setenv("UCX_PROTO_LEARN", learn, 1), 0);
-    ck_assert_int_eq(setenv("UCX_PROTO_LEARN_STREAMS", "y", 1), 0);
     direct_lane_open(local, play);
     ck_assert_int_eq(unsetenv("UCX_PROTO_LEARN"), 0);
-    ck_assert_int_eq(unsetenv("UCX_PROTO_LEARN_STREAMS"), 0);
 }
 
 static inline void transfer(local_t *local, unsigned count)
