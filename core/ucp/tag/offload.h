@@ -2,7 +2,7 @@
 /*
  * Tag offload: a transport matches tagged messages with posted receives, by its
  * slots for tag matching (tag_eager_bcopy, tag_recv_zcopy and others). README.md
- * has the reasons.
+ * explains the decisions.
  *
  * Sender. All tagged messages of an endpoint take one path, so that they stay
  * in order: active messages, or the tag slots of lane 0. The path changes once,
@@ -19,13 +19,16 @@
  * the second AGREE. The peer answers REFUSE if it does not support tag offload;
  * the endpoint then continues with active messages.
  *
- *   TAG_OFFLOAD  | sender's end 16 | kind 1 |     (16 bytes of ASK, copied)
+ *   TAG_OFFLOAD  | asker's end 16 | kind 1 |
+ *
+ * The asker's end identifies the endpoint that asks; an answer repeats it.
  *
  * Receiver. One interface of the worker, the first that supports it, matches
  * tags. A receive is posted there if no earlier receive that UCP alone matches
  * can take the same message. It stays in UCP's tables as well, because messages
- * of other interfaces may match it: it is then cancelled in the transport, which
- * reports a message that it has already matched with it as unexpected.
+ * of other interfaces may match it: it is then cancelled in the transport. If
+ * the transport has already matched a message with it, the transport reports
+ * that message as unexpected.
  */
 #ifndef UCP_TAG_OFFLOAD_H
 #define UCP_TAG_OFFLOAD_H

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Rejects the manifest because the operation `what` failed with the errno
- * `error`. */
+/* Rejects the manifest because an operation failed with the errno `error`.
+ * `what`, the operation or the folder that it failed for, begins the reason. */
 static ucs_status_t reject_errno(uct_rejection_t *rejection, int error,
                                  const char *what)
 {

@@ -109,7 +109,8 @@ typedef struct rc_ep_link {
 
 /* Flags of rc_ep_t.state. */
 enum {
-    RC_EP_CONNECTED = 1 << 0, /* The endpoint can send */
+    RC_EP_CONNECTED = 1 << 0, /* The endpoint can send, unless a flag below
+                               * prevents it */
     RC_EP_FAILED    = 1 << 1, /* Every send returns rc_ep_t.status */
     RC_EP_ZOMBIE    = 1 << 2, /* Destroyed by its user, not yet freed */
     RC_EP_FENCE     = 1 << 3, /* The next request waits for earlier reads and

@@ -31,8 +31,8 @@ void rc_desc_done(rc_ep_t *ep, ib_op_t *op, ucs_status_t status)
     ucx_mpool_put(rc_iface_of(ep)->descs, op);
 }
 
-/* Calls and removes the operations of the requests up to and including the
- * sequence number `sn`. */
+/* Removes the operations of the requests up to and including the sequence
+ * number `sn`, and calls the function `done` of each. */
 static void end_ops(rc_ep_t *ep, uint16_t sn, ucs_status_t status)
 {
     ib_op_t *op;

@@ -15,8 +15,9 @@
  * acknowledges packets (ud_service.c). Unless a comment says otherwise, only
  * the thread that holds ud_iface_t.guard may access the state of an interface.
  *
- * Each work request of an interface has a sequence number (`sn`). The device
- * may read the buffer of a request until `done_sn` is greater than that number.
+ * Each send work request of an interface has a sequence number (`sn`). The
+ * device may read the buffer of a request until `done_sn` is greater than that
+ * number.
  */
 #ifndef IB_UD_H
 #define IB_UD_H
@@ -176,7 +177,7 @@ typedef struct ud_service {
     ucx_async_id_t id;    /* Id of the timer; while it is paused, of the handler
                            * for the completion channel. 0: not started */
     unsigned seen_rounds; /* ud_iface_t.rounds at the last tick */
-    unsigned quiet;       /* Number of consecutive ticks without work */
+    unsigned quiet;       /* Number of consecutive ticks with nothing to do */
     int is_paused;        /* The timer is stopped, because the user sleeps */
     int is_slow;   /* Accessed atomically: the timer has the longer interval */
     unsigned busy; /* Number of consecutive ticks between which the user made

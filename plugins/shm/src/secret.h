@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A token (segment.h) identifies a segment. It consists of the id of its space
- * and a random number, the secret. All inboxes of a worker use the same secret,
+ * A token identifies a segment. It consists of a random number, the secret, and
+ * the id of the segment's space: the shm_space_t (segment.h) of the memory
+ * domain that has created it. All inboxes of a worker use the same secret,
  * so that the worker's address, which contains several tokens, can be
  * compressed.
  *
@@ -34,7 +35,8 @@ void shm_secret_get(shm_secret_t *secret, const void *worker);
  * an object that the parent has created. */
 void shm_secret_put(shm_secret_t *secret);
 
-/* Sets the id of a new space. UCS_ERR_IO_ERROR: no random numbers. */
+/* Stores the id of a new space in `id`. Returns UCS_ERR_IO_ERROR if the system
+ * returns no random number. */
 ucs_status_t shm_space_new_id(uint8_t id[4]);
 
 #endif

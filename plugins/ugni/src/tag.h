@@ -62,7 +62,7 @@ typedef enum {
 
 /* A tagged receive. The buffer for the message follows the structure. */
 typedef struct ugni_tag_recv {
-    ugni_recv_t super; /* `head` points to the buffer */
+    ugni_recv_t super; /* `head` points to the buffer after the structure */
     ugni_tag_state_t state;
     uct_tag_context_t *ctx; /* The user's receive; NULL: it was cancelled by
                              * force, or this is a receive of the plugin */

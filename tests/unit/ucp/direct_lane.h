@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Opens a worker with an endpoint to itself over two lanes. Both are loopback
- * interfaces: the first transfers only messages, the second only put and get.
+ * Opens a worker with an endpoint to itself over two lanes, which use two
+ * loopback interfaces. The functions direct_lane_limit_*(), which the caller's
+ * `modify` calls, limit the first to messages, the second to put and get.
  */
 #ifndef TESTS_UCP_DIRECT_LANE_H
 #define TESTS_UCP_DIRECT_LANE_H

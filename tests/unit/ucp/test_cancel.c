@@ -369,7 +369,7 @@ static void take_stream(use_t *use, size_t count)
                      UCS_OK);
 }
 
-/* A message that is sent in fragments: one fragment has been sent, and the
+/* A stream send, or a put by messages: one fragment has been sent, and the
  * others wait for send resources. It cannot be cancelled any more. */
 START_TEST(a_partly_sent_message_is_not_cancelled)
 {

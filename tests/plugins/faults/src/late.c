@@ -134,8 +134,8 @@ static void tell_user(uct_completion_t *user, ucs_status_t status)
     }
 }
 
-/* A user's completion may append operations to the list, but it never removes
- * any, so that `op` stays valid. */
+/* A user's completion may append operations to the list. It removes at most
+ * those that it has appended, so that `op` stays valid. */
 unsigned faults_ops_complete(faults_iface_t *iface, int all)
 {
     unsigned count = 0;
