@@ -112,7 +112,9 @@ static void survivor_main(struct team *team, enum scene scene)
         EXPECT_INT(eps[i]->failures, ==, 1);
         side_close_ep(eps[i], UCP_EP_CLOSE_FLAG_FORCE);
     }
-    /* The keepalive timer stops when it next expires and finds no endpoint. */
+    /* Wait until the connections are closed. The thread of the keepalive timer
+     * may still run, because the timer stops only when it next expires and
+     * finds no endpoint. */
     side_wait_fds(&side, fds + TIMER_FDS);
     free(address);
     side_close(&side);

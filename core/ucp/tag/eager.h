@@ -17,7 +17,7 @@
 #include "ucp/eager/eager.h"
 #include "ucp/proto/ep.h"
 
-/** Identifiers of messages. */
+/** Active-message ids of these kinds of messages. */
 enum {
     UCP_AM_ID_EAGER          = 3, /**< A whole message */
     /** A whole message of a synchronous send, acknowledged when a receive

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* NUMA nodes, read from /sys/devices/system. Only the number of nodes and the
- * number of processors are cached. */
+/* NUMA nodes of processors and devices, and distances of nodes, read from /sys.
+ * The number of processors is that of sysconf(). Only this number and the
+ * number of nodes are cached. */
 #include <ucs/memory/numa.h>
 
 #include <dirent.h>

@@ -61,8 +61,8 @@ static void uct_host_chunk_free(uct_host_mpool_t *mp, void *chunk)
 }
 
 /* Returns an error text if a parameter is invalid, otherwise NULL. align_offset
- * may be any offset in the element, also an odd one: ucx_mpool_elem_next() does
- * not require that elements are aligned. */
+ * may be any number from 0 to elem_size, also an odd one: ucx_mpool_elem_next()
+ * does not require that elements are aligned. */
 static const char *uct_host_mpool_fault(const ucx_mpool_params_t *params)
 {
     if (!ucs_is_pow2(params->alignment) || (params->alignment > 4096)) {

@@ -388,10 +388,11 @@ static __attribute__((noinline)) unsigned poll(ud_iface_t *iface)
          * no packet has arrived, a burst may have ended, and the peer may wait
          * for the acknowledgement of its packets. */
         ud_send_acks(iface, (count == 0) ? BURST : UINT_MAX);
-        /* Check deadlines that have passed only in a round without received
-         * packets, because acknowledgements may still be in the receive queue.
-         * Otherwise packets would be retransmitted although they have arrived.
-         * If packets arrive all the time, check after MAX_LATE rounds. */
+        /* When a deadline has passed, check the deadlines in the next round
+         * without received packets. Before that, acknowledgements may still be
+         * in the receive queue, and packets that have arrived might be
+         * retransmitted. If every round receives packets, check after MAX_LATE
+         * rounds. */
         if ((iface->now >= iface->next_deadline) &&
             ((count == 0) || (++iface->late > MAX_LATE)) &&
             !ib_link_is_alone(&iface->active)) {

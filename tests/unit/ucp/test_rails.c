@@ -67,8 +67,9 @@ static unsigned walk(const ucp_rails_t *rails, size_t length,
     return count;
 }
 
-/* Checks that a lane carries `share` of `length` bytes, with a tolerance of one
- * percent plus the effect of alignment. */
+/* Checks that `part`, the number of bytes of a lane, is the fraction `share` of
+ * `length`. Tolerance: one percent of the expected number, plus 16 units of
+ * alignment, because chunks are aligned. */
 static void check_share(size_t part, size_t length, double share)
 {
     double wanted    = (double)length * share;

@@ -157,8 +157,9 @@ typedef struct udp_service {
 
 struct udp_iface {
     uct_iface_t super; /* First member */
-    ucx_guard_t guard; /* Protects all that is not constant from the service
-                        * thread */
+    ucx_guard_t guard; /* Held by the user's thread or the service thread
+                        * while it accesses members that may change, streams
+                        * or sources */
     const ucx_host_t *host;
     char dev_name[UCT_DEVICE_NAME_MAX];
     udp_dev_addr_t dev;    /* Device address and interface address of this */
