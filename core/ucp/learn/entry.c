@@ -199,10 +199,11 @@ static ucp_learn_t *new_alone(const ucp_learn_entry_t *entry, unsigned class,
     return learn;
 }
 
-/* Returns the state for streams of the same operation and class of sizes of
- * another configuration with the same lanes, which was used before: that of the
- * endpoints before a measured bandwidth changed. Returns NULL if there is
- * none. `entry`: the first one in its list. */
+/* Returns the state for streams of the same operation and class of sizes, of
+ * the variant of the configuration that was used last: an endpoint's
+ * configuration is replaced by a variant of it when, for example, a measured
+ * bandwidth changes. Returns NULL if there is none. `entry`: the head of the
+ * list, which is in the order of use. */
 static const ucp_learn_stream_t *previous(const ucp_learn_entry_t *entry,
                                           unsigned class)
 {
@@ -218,9 +219,10 @@ static const ucp_learn_stream_t *previous(const ucp_learn_entry_t *entry,
     return NULL;
 }
 
-/* `estimates`: in seconds for the smallest size of the class. A configuration
- * that replaces another one continues with its credit: otherwise each change
- * would cost the first trials. */
+/* `estimates`: in seconds for the smallest size of the class. The new state
+ * takes over the credit of the replaced configuration. Otherwise each change of
+ * the configuration would permit the first trials to overdraw the credit
+ * again. */
 static ucp_learn_t *new_stream(const ucp_learn_entry_t *entry, unsigned class,
                                unsigned methods, unsigned first,
                                const double *estimates)
@@ -309,8 +311,9 @@ void ucp_learn_entry_free(ucp_learn_entry_t *entry)
         for (class = 0; class < UCP_LEARN_CLASSES; ++class) {
             if (entry->of[load][class] != NULL) {
                 ucp_learn_live_close(entry->of[load][class]);
-                free(entry->of[load]
-                              [class]); /* the first member of a stream, too */
+                /* This also frees a ucp_learn_stream_t: `learn` is its first
+                 * member */
+                free(entry->of[load][class]);
             }
         }
     }

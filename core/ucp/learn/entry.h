@@ -52,7 +52,7 @@ typedef struct ucp_learn_entry {
     ucp_ep_h last_ep;     /**< Endpoint of the last transfer */
     ucs_time_t last_time; /**< Time when that transfer began */
     /** The state of the search for each class of sizes; NULL if there was no
-     *  such transfer yet. Those for UCP_LEARN_STREAM belong to a
+     *  such transfer yet. With UCP_LEARN_STREAM it is the member `learn` of a
      *  ucp_learn_stream_t (stream.h) */
     ucp_learn_t *of[UCP_LEARN_LOADS][UCP_LEARN_CLASSES];
 } ucp_learn_entry_t;

@@ -147,8 +147,8 @@ void ucp_learn_add(ucp_learn_t *learn, unsigned index, double sample)
 
 /* ---------------------------------------------------------- what is next -- */
 
-/* Returns the number of transfers until a method's trial is due; 0 or negative if
- * it is due. */
+/* Returns the number of transfers until a method's trial is due; 0 or negative
+ * if it is due. */
 static int32_t remaining(const ucp_learn_t *learn, unsigned index)
 {
     return (int32_t)(learn->method[index].due - learn->count);

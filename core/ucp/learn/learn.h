@@ -45,7 +45,7 @@ enum {
     UCP_LEARN_NONE        = 0xff,
 };
 
-/** How often methods are tried, in transfers. */
+/** How often methods are tried, for transfers that are alone. */
 enum {
     UCP_LEARN_SKIP    = 4, /**< Transfers before the first trial */
     /** Transfers at the start of a trial that are not timed */
@@ -80,7 +80,8 @@ typedef struct ucp_learn {
     /** The method whose trial is under way, or UCP_LEARN_NONE */
     uint8_t trial;
     uint8_t left; /**< Transfers that the trial still has */
-    /** 1: transfers are being timed, and the result was not reported yet */
+    /** 1: a transfer, or an epoch (stream.h), is being timed and its result was
+     *  not reported yet */
     uint8_t timing;
     uint8_t num_odd; /**< Number of valid entries of odd[] */
     /** The latest samples of `best`, if all of them are odd: they differ from
@@ -104,7 +105,7 @@ void ucp_learn_init(ucp_learn_t *learn, unsigned methods, unsigned first);
 void ucp_learn_postpone(ucp_learn_t *learn, unsigned methods);
 
 /** Returns the method of the next transfer. If *timed_p is set, the caller shall
- *  time it. No other transfer is timed until ucp_learn_result() or
+ *  time this transfer. No other one is timed until ucp_learn_result() or
  *  ucp_learn_drop() is called for it. */
 unsigned ucp_learn_next(ucp_learn_t *learn, int *timed_p);
 
@@ -115,21 +116,25 @@ void ucp_learn_result(ucp_learn_t *learn, double seconds_per_byte);
  *  ends and is repeated soon. */
 void ucp_learn_drop(ucp_learn_t *learn);
 
-/** Removes the samples of a method; adds one. */
+/** Removes all samples of a method. */
 void ucp_learn_forget(ucp_learn_t *learn, unsigned method);
+
+/** Adds a sample, in seconds per byte, which replaces the oldest one if there
+ *  are UCP_LEARN_SAMPLES. */
 void ucp_learn_add(ucp_learn_t *learn, unsigned method, double sample);
 
-/** Adds a sample of the selected method, but not if it is odd (see `odd`):
- *  UCP_LEARN_ODD odd ones in a row, all slower or all faster, replace the
- *  earlier samples. Returns non-zero if they did so and are slower. */
+/** Adds a sample of the selected method, unless the sample is odd
+ *  (ucp_learn::odd). UCP_LEARN_ODD odd samples in a row, all slower or all
+ *  faster, replace the earlier samples. Returns non-zero if slower samples have
+ *  now replaced them. */
 int ucp_learn_watch(ucp_learn_t *learn, double sample);
 
 /** Returns the time of a method in seconds per byte: about a third of its
  *  samples are smaller. Returns 0 if the method has no samples. */
 double ucp_learn_time(const ucp_learn_t *learn, unsigned method);
 
-/** Returns the median of a method's samples, the greater one of two; 0 if there
- *  are none. */
+/** Returns the median of a method's samples: of two middle samples, the greater
+ *  one. Returns 0 if there are none. */
 double ucp_learn_median(const ucp_learn_t *learn, unsigned method);
 
 /** Returns the range of a method's samples, without the slowest third, as a

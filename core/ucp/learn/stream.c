@@ -9,67 +9,68 @@
 
 #include <string.h>
 
-/* Transfers that count in an epoch: at least as many as are in flight, and
- * MIN_BYTES, but at most MAX_COUNT for MIN_BYTES and LARGE_COUNT of LARGE bytes
- * or more. MAX_SCALE: maximum of ucp_learn_stream::scale. */
+/* Number of transfers in an epoch that count (count_for()): MIN_BYTES in total,
+ * but from MIN_COUNT to MAX_COUNT transfers, or the number in flight if that is
+ * more. LARGE_COUNT if each has LARGE bytes or more. */
 enum {
     MIN_BYTES   = 262144,
     MIN_COUNT   = 8,
     MAX_COUNT   = 16,
     LARGE       = 2 << 20,
     LARGE_COUNT = 8,
-    MAX_SCALE   = 3,
+    MAX_SCALE   = 3, /* Maximum of ucp_learn_stream::scale */
 };
 
-/* In transfers: between two samples of the selected method, between trials of a
- * method at first and later, and until an epoch without a result is
- * repeated. */
+/* Numbers of transfers, except MAX_DROP and MIN_SAMPLES. */
 enum {
-    WATCH       = 256,
-    MIN_GAP     = 256,
-    MAX_GAP     = 65536,
+    WATCH       = 256,   /* Between two samples of the selected method */
+    MIN_GAP     = 256,   /* Between the first two trials of a method */
+    MAX_GAP     = 65536, /* A gap of this size or more does not grow further */
+    /* After an epoch without a result (doubled for each in a row, MAX_DROP
+     * times), or after an odd sample */
     RETRY       = 16,
-    POLL        = 16,
+    POLL        = 16, /* Between two checks whether an epoch is due */
     MAX_DROP    = 6,
-    /* Samples from which on odd ones (ucp_learn_watch()) are recognized */
+    /* Fewer samples do not show which ones are odd (ucp_learn_watch()) */
     MIN_SAMPLES = 3,
 };
 
-/* The credit of one transfer, and its maximum. */
+/* The credit that each transfer adds, and the maximum of the sum. */
 #define SHARE      0.01
 #define MAX_CREDIT 256
 
-/* Part of the time of its transfers that a trial adds even if the method is
- * not slower than the selected one. */
+/* The assumed cost of the change between methods, as a fraction of the time of
+ * the transfers of a trial. */
 #define SWITCHING 0.05
 
-/* A longer time is that of an interruption. */
+/* Limit of the ratio in cost_of(): a longer time is that of an interruption. */
 #define MAX_RATIO 5.0
 
-/* A method that has not been measured is estimated to take at least and at most
- * this many times as long. */
+/* Limits of the estimated ratio of a method that has not been measured. */
 #define UNKNOWN_RATIO 1.5
 #define MAX_EXPECTED  3.0
 
 /* A method that takes more than this many times as long in the epoch FIRST is
- * clearly slower. Less than that may be the change between the methods. */
+ * clearly slower. The change between the methods may cause a smaller ratio. */
 #define CLEARLY_SLOWER 4.0
 
-/* Trials of a method that takes longer by this factor soon become rare. */
+/* If a method takes longer by more than this factor, the gap between its trials
+ * grows faster. */
 #define MUCH_SLOWER 1.5
 
-/* A method that is faster by this factor is tried again at once. */
+/* A method that is not selected but seems to be faster by more than this factor
+ * is tried again at once, because few samples are not certain. */
 #define PROMISING 1.05
 
-/* Least advantage of a method that is selected, as a fraction. */
+/* Another method is selected only if it is faster by more than this fraction. */
 #define MIN_ADVANTAGE 0.06
 
-/* If BEFORE and AFTER differ by more than a fraction, one trial is not
- * sufficient to select a method. */
+/* If BEFORE and AFTER differ by more than this fraction, one trial is not
+ * sufficient to select a method. In adapt(): limit of a small change. */
 #define MIN_CHANGE 0.05
 
-/* If BEFORE and AFTER differ by more than this factor, the trial has no
- * result. */
+/* If BEFORE and AFTER differ by more than this factor, the trial has no result,
+ * unless FULL takes longer than both. */
 #define MAX_CHANGE 1.3
 
 void ucp_learn_stream_init(ucp_learn_stream_t *stream, unsigned methods,
@@ -96,9 +97,9 @@ double ucp_learn_stream_time(const ucp_learn_stream_t *stream)
 
 /* ---------------------------------------------------------------- credit -- */
 
-/* Returns the time of a method, divided by that of the selected one: measured or
- * estimated. The result of an epoch FIRST is used only if the method is clearly
- * slower. */
+/* Returns the time of a method, divided by that of the selected one: measured
+ * or estimated. Does not use the result of an epoch FIRST that has not shown
+ * the method to be clearly slower. */
 static double ratio_of(const ucp_learn_stream_t *stream, unsigned method)
 {
     const ucp_learn_t *learn = &stream->learn;
@@ -126,8 +127,8 @@ static double cost_of(unsigned count, double ratio)
            (ucs_min(ucs_max(ratio - 1, 0.0), MAX_RATIO - 1) + SWITCHING);
 }
 
-/* Returns what the next epochs by this method will probably add: FIRST, FULL,
- * or both if the former will probably lead to the latter. */
+/* Returns the expected cost of the next epochs by this method: FIRST, FULL, or
+ * both if an earlier result suggests that FULL will follow FIRST. */
 static double cost_to_start(const ucp_learn_stream_t *stream, unsigned method)
 {
     double ratio   = ratio_of(stream, method);
@@ -158,8 +159,8 @@ static int known_of(const ucp_learn_stream_t *stream, unsigned method)
 }
 
 /* Returns the method whose trial is due: of those of which least is known, the
- * one whose trial adds least. Returns UCP_LEARN_NONE if the credit suffices for
- * none. */
+ * one whose trial costs least. Returns UCP_LEARN_NONE if no trial is due for
+ * which the credit is sufficient. */
 static unsigned find_due(const ucp_learn_stream_t *stream)
 {
     const ucp_learn_t *learn = &stream->learn;
@@ -182,7 +183,6 @@ static unsigned find_due(const ucp_learn_stream_t *stream)
     return found;
 }
 
-/* Returns the number of transfers in an epoch that count. */
 static unsigned count_for(const ucp_learn_stream_t *stream, unsigned warm,
                           size_t length)
 {
@@ -195,8 +195,8 @@ static unsigned count_for(const ucp_learn_stream_t *stream, unsigned warm,
     return (unsigned)count << stream->scale;
 }
 
-/* Returns the epoch of the present stage. Only the epoch BEFORE, whose transfers
- * follow others by the same method, needs nearly no warm-up. */
+/* Returns the epoch of the present stage. BEFORE follows transfers by the same
+ * method, so a short warm-up is sufficient. FIRST has none (stream.h). */
 static ucp_learn_epoch_t epoch_of(ucp_learn_stream_t *stream,
                                   unsigned in_flight, size_t length)
 {
@@ -274,10 +274,10 @@ void ucp_learn_stream_scale(ucp_learn_stream_t *stream, int longer)
 }
 
 /* Called when the time of the selected method has changed by a factor. A small
- * change is attributed to what else the processes do: the samples of the others
- * keep their ratio to it. After a large change they keep their time. If the
- * selected method has become slower, those that now seem to be faster are tried
- * at once, in advance of the credit. */
+ * change probably comes from other work and affects all methods, so the samples
+ * of the others change, too. After a large change they are kept, and if the
+ * selected method has become slower, the methods that now seem to be faster are
+ * tried at once and may overdraw the credit. */
 static void adapt(ucp_learn_stream_t *stream, double factor, int is_slower)
 {
     ucp_learn_t *learn = &stream->learn;
@@ -302,7 +302,6 @@ static void adapt(ucp_learn_stream_t *stream, double factor, int is_slower)
     }
 }
 
-/* Adds a sample of the selected method. */
 static void watch(ucp_learn_stream_t *stream, double time)
 {
     ucp_learn_t *learn = &stream->learn;
@@ -317,8 +316,8 @@ static void watch(ucp_learn_stream_t *stream, double time)
     adapt(stream, ucp_learn_time(learn, learn->best) / before, is_slower);
 }
 
-/* Sets when the next trial of a method is due, which is not selected. The slower
- * it is, the later. */
+/* Sets when the next trial of a method that is not selected is due. The gap
+ * grows with each trial, faster for a method that is much slower. */
 static void schedule(ucp_learn_stream_t *stream, unsigned index)
 {
     ucp_learn_method_t *method = &stream->learn.method[index];
@@ -330,9 +329,9 @@ static void schedule(ucp_learn_stream_t *stream, unsigned index)
 }
 
 /* Returns non-zero if a method is faster than the selected one by more than the
- * noise. Its median is compared with a low quantile of the selected one. The
- * fewer trials it had, the more the noise counts. `change`: difference of BEFORE
- * and AFTER, as a fraction. */
+ * noise: its median must be less than a low quantile of the selected one. The
+ * fewer samples it has, the more the noise counts. `change`: difference of
+ * BEFORE and AFTER, as a fraction. */
 static int is_better(const ucp_learn_t *learn, unsigned method, double change)
 {
     unsigned count = learn->method[method].count;
@@ -350,8 +349,8 @@ static int is_better(const ucp_learn_t *learn, unsigned method, double change)
            ucp_learn_time(learn, learn->best);
 }
 
-/* Selects a method. Others may be clearly slower than this one although they
- * were not clearly slower than the previous one. */
+/* Selects a method. A method that was not clearly slower than the previous one
+ * may be clearly slower than this one: its trial starts with FIRST again. */
 static void use(ucp_learn_stream_t *stream, unsigned index)
 {
     ucp_learn_t *learn = &stream->learn;
@@ -370,7 +369,8 @@ static void use(ucp_learn_stream_t *stream, unsigned index)
     }
 }
 
-/* Called at the end of a trial: decides. */
+/* Called at the end of a trial: adds its result, and selects the method or
+ * schedules its next trial. `after`: the result of the epoch AFTER. */
 static void conclude(ucp_learn_stream_t *stream, double after)
 {
     ucp_learn_t *learn = &stream->learn;
@@ -429,8 +429,8 @@ static void end_first(ucp_learn_stream_t *stream, double time)
     }
 }
 
-/* Starts the next trial, for which the time of the selected method is known, or
- * waits. */
+/* Continues with FIRST or FULL of the method whose trial is due. BEFORE is not
+ * repeated: `before` was just measured. If no trial is due, waits. */
 static void start_next(ucp_learn_stream_t *stream)
 {
     ucp_learn_t *learn = &stream->learn;

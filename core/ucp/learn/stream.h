@@ -2,28 +2,29 @@
 /*
  * Finds the fastest of a few methods to transfer data in a stream: transfers of
  * one class of sizes that follow each other, so that several are in flight.
- * Uses neither endpoints nor clocks, as learn.h.
+ * Like learn.h, this code uses neither endpoints nor clocks.
  *
- * An epoch is a row of transfers of which the rate is measured: those of the
- * warm-up, at whose end only transfers of the epoch are in flight, and those
- * that count. A trial compares neighbouring epochs, because the rates of a
- * stream change with what else the processes do:
+ * An epoch is a row of transfers whose rate is measured. First come those of
+ * the warm-up, at whose end only transfers of the epoch are in flight, then
+ * those that count. The rate of a stream changes with other work of the
+ * processes. Therefore a trial compares epochs that follow each other:
  *
  *   | BEFORE: A, the selected method | FIRST: 4 by B | FULL: B | AFTER: A |
  *
  * FIRST is short and not exact. If B is clearly slower, the trial ends there.
  * At first, each method has its epoch FIRST, and then the best of them has the
  * rest of its trial. The result is the time of FULL, divided by the mean of
- * BEFORE and AFTER. It is not used if these two differ. AFTER may be the epoch
- * BEFORE of the next trial.
+ * BEFORE and AFTER. It is not used if these two differ much, unless FULL takes
+ * longer than both. AFTER may be the epoch BEFORE of the next trial.
  *
- * Trials are paid for: `credit` is the time, as a number of transfers by the
- * selected method, that trials may add to the stream. It grows by a hundredth of
- * each transfer. A trial starts only if the credit exceeds what it will
- * probably add, and what it has added is subtracted. The first trials, and those
- * after the selected method has become slower, may overdraw the credit by
- * UCP_LEARN_STREAM_ADVANCE transfers. So all trials together add a hundredth and
- * this number, and at most the unexpected part of one trial.
+ * The time that trials take is limited: `credit` is the time, as a number of
+ * transfers by the selected method, that trials may add to the stream. Each
+ * transfer adds a hundredth to the credit. A trial starts only if the credit
+ * exceeds the expected cost of the trial; the actual cost is subtracted. The
+ * first trials, and those after the selected method has become slower, may
+ * overdraw the credit by UCP_LEARN_STREAM_ADVANCE transfers. So all trials
+ * together add at most a hundredth of the time of the stream, this advance, and
+ * the unexpected part of the cost of one trial.
  */
 #ifndef UCP_LEARN_STREAM_H
 #define UCP_LEARN_STREAM_H
@@ -36,25 +37,25 @@
 enum {
     /** Number of transfers by B in the epoch FIRST */
     UCP_LEARN_STREAM_FIRST   = 4,
-    /** By how much the credit may be overdrawn, in transfers. This is also the
-     *  limit in MiB, but one transfer may always be overdrawn */
+    /** By how much the credit may be overdrawn: this number of transfers, but
+     *  at most this number of MiB, and at least one transfer */
     UCP_LEARN_STREAM_ADVANCE = 16,
     /** Maximum number of transfers of the warm-up */
     UCP_LEARN_STREAM_WARM    = 64,
 };
 
 typedef enum {
-    UCP_LEARN_IDLE, /**< No trial is under way */
+    UCP_LEARN_IDLE, /**< No epoch is under way or next */
     UCP_LEARN_BEFORE,
     UCP_LEARN_FIRST,
     UCP_LEARN_FULL,
     UCP_LEARN_AFTER,
 } ucp_learn_stage_t;
 
-/** The transfers of an epoch: `warm` ones, then `count` ones. The time from the
- *  end of the former to the end of the latter is to be measured. If there is no
- *  warm-up (the epoch FIRST), transfers by the selected method are still in
- *  flight: the time of these is to be subtracted. */
+/** The transfers of an epoch: `warm` ones, then `count` ones. The caller
+ *  measures the time from the end of the former to the end of the latter. If
+ *  there is no warm-up (the epoch FIRST), transfers by the selected method are
+ *  still in flight: the caller subtracts their time. */
 typedef struct ucp_learn_epoch {
     uint8_t method;
     uint16_t warm;
@@ -62,23 +63,23 @@ typedef struct ucp_learn_epoch {
 } ucp_learn_epoch_t;
 
 typedef struct ucp_learn_stream {
-    /** What is learnt. Of `method`, `drops` is not used. `trial` is the method
-     *  B, or UCP_LEARN_NONE if the epoch is only a sample of the selected
-     *  method. `timing`: an epoch is under way */
+    /** The samples and the selected method. `method[].drops` and `left` are not
+     *  used. `trial` is the method B, or UCP_LEARN_NONE if the epoch only adds
+     *  a sample of the selected method. `timing`: an epoch is under way */
     ucp_learn_t learn;
     uint8_t stage; /**< UCP_LEARN_*: the present epoch, or the next one */
     /** Bit maps of methods: those whose only sample is of an epoch FIRST; those
      *  that were not clearly slower in it, so that the epoch FULL follows */
     uint8_t rough, passed;
-    /** The number of transfers of an epoch is multiplied by 2^scale, because
-     *  too many of them end together */
+    /** The number of transfers that count in an epoch is multiplied by 2^scale,
+     *  because too many of them end together. Not in FIRST */
     uint8_t scale;
     uint8_t drops;    /**< Epochs in a row without a result */
     uint8_t urgent;   /**< 1: trials may overdraw the credit */
-    uint8_t advance;  /**< By how much, for the present length */
+    uint8_t advance;  /**< By how much, in transfers of the present length */
     uint16_t longest; /**< Number of transfers of an epoch FULL */
-    /** Values of learn.count: earlier no epoch starts; the selected method is
-     *  sampled again */
+    /** Values of learn.count: no epoch starts before `wake`; the next sample of
+     *  the selected method is due at `watch` */
     uint32_t wake, watch;
     float credit;
     float before, during; /**< Results of the epochs BEFORE and FULL */
@@ -93,16 +94,16 @@ static inline ucp_learn_stream_t *ucp_learn_stream_of(ucp_learn_t *learn)
 }
 
 /** Initializes the search. `methods`: bit map of the possible methods. `first`:
- *  the method that is selected at first. `expected`: see above. The caller may
- *  set `credit`, which is 0. */
+ *  the method that is selected at first. `expected`: as the member. `credit`
+ *  becomes 0 and `urgent` 1; the caller may then change them. */
 void ucp_learn_stream_init(ucp_learn_stream_t *stream, unsigned methods,
                            unsigned first, const double *expected);
 
-/** Called for each transfer that belongs to no epoch. Returns non-zero if it is
- *  the first one of an epoch, whose transfers it writes to *epoch: then no
- *  other epoch starts until ucp_learn_stream_result() or
- *  ucp_learn_stream_drop() is called. Otherwise the transfer uses the selected
- *  method. `in_flight`: number of transfers in flight. `length`: its bytes. */
+/** Called for a transfer while nothing is timed. Returns non-zero if the
+ *  transfer is the first one of an epoch, and describes the epoch in *epoch: no
+ *  other one starts until ucp_learn_stream_result() or ucp_learn_stream_drop()
+ *  is called. Otherwise the transfer uses the selected method. `in_flight`:
+ *  number of transfers in flight. `length`: bytes of this transfer. */
 int ucp_learn_stream_next(ucp_learn_stream_t *stream, unsigned in_flight,
                           size_t length, ucp_learn_epoch_t *epoch);
 

@@ -21,11 +21,12 @@
 #define MIN_TIME 2e-12
 
 /* Two requests of an epoch belong to the same group if the time between their
- * completions is less than this fraction of the time of one transfer. */
+ * completions is less than this fraction of the time of one transfer by the
+ * selected method. */
 #define TOGETHER 0.2
 
-/* Minimum number of groups in an epoch with a result, and number from which the
- * next epochs may be shorter. */
+/* Minimum number of groups in an epoch with a result, and number above which
+ * the next epochs are shorter. */
 enum { MIN_GROUPS = 4, MANY_GROUPS = 64 };
 
 void ucp_timing_drop(ucp_timing_t *timing)
@@ -65,8 +66,8 @@ static void show_change(const ucp_timing_t *timing, unsigned before)
     }
 }
 
-/* Reports that `length` bytes took `seconds`, and ends the timing.
- * If that is impossibly fast, the timing has no result. */
+/* Reports that `length` bytes took `seconds`, and ends the timing. If that is
+ * impossibly fast, the timing has no result. */
 static void report(ucp_timing_t *timing, double seconds, size_t length)
 {
     ucp_learn_t *learn = timing->learn;
@@ -123,8 +124,8 @@ static int is_grouped(const ucp_timing_t *timing)
            ucp_learn_ends_with_request(timing->op, timing->method);
 }
 
-/* Returns the bytes that the worker received between the marks; 0 if it sends to
- * itself, because it would count each transfer twice. */
+/* Returns the bytes that the worker received between the marks. Returns 0 if
+ * the worker sends to itself: each transfer would count twice. */
 static size_t received_between(const ucp_timing_t *timing)
 {
     return (timing->ep->peer_uuid == timing->ep->worker->uuid) ?
@@ -132,7 +133,8 @@ static size_t received_between(const ucp_timing_t *timing)
                timing->marks[1].received - timing->marks[0].received;
 }
 
-/* Reports the result of an epoch, when its marks are known. */
+/* Reports the result of an epoch, when its marks are known. From the time of
+ * FIRST, subtracts that of the transfers by the selected method (timing.h). */
 static void report_epoch(ucp_timing_t *timing)
 {
     const ucp_mark_t *first = &timing->marks[0], *last = &timing->marks[1];
@@ -172,8 +174,8 @@ static void ended(struct ucp_trials *trials, ucp_mark_t *mark, ucs_time_t time)
 /* -------------------------------------------------------------- requests -- */
 
 /* Sends a PROBE behind the request that has just completed, not behind those in
- * the queue. The peer answers it after it has processed the messages that were
- * sent before. */
+ * the queue. The peer answers the PROBE after it has processed the messages
+ * that were sent before. */
 static ucs_status_t ask(struct ucp_trials *trials, ucp_mark_t *mark)
 {
     ucp_ep_h ep         = trials->timing.ep;
@@ -222,8 +224,8 @@ static void end_group(ucp_timing_t *timing)
     last->bytes -= first->bytes;
 }
 
-/* Called when a request of an epoch has completed whose marks are the ends of
- * groups. After the last request, reports the result. */
+/* Called when a request has completed that belongs to an epoch whose marks are
+ * the ends of groups. After the last request, reports the result. */
 static void note_end(ucp_timing_t *timing, const ucp_request_t *req)
 {
     ucs_time_t now  = ucs_get_time();
@@ -367,10 +369,10 @@ static ucp_timing_t *asked_by(ucp_worker_h worker, const ucp_probe_t *probe)
                NULL;
 }
 
-/* Returns the peer's time in the answer if it can be used. In an epoch, that is
- * if both marks have the peer's time. For a transfer that is alone, it is if the
- * peer runs on this machine and has the same clock, and the time is plausible.
- * Otherwise returns the current time. */
+/* Returns the peer's time in the answer if it can be used, otherwise the
+ * current time. In an epoch the peer's time can be used if both marks are times
+ * of the peer: not in FIRST. For a transfer that is alone it can be used if it
+ * is plausible and the peer runs on this machine, with the same clock. */
 static ucs_time_t time_of(const ucp_timing_t *timing, const ucp_probe_t *probe)
 {
     ucs_time_t now  = ucs_get_time();

@@ -17,26 +17,28 @@
  *   PROBE  | worker and endpoint of the prober 16 | number 4 | flags 1 |
  *          | time of the answer 8 |
  *
- * If both marks of an epoch are times of answers, those of the peer's clock are
- * used. Otherwise the time at which the answer arrives is used if the peer has
- * another clock.
+ * An answer contains a time of the peer's clock. This time is used if both
+ * marks of an epoch are times of answers, or if the transfer is alone and the
+ * peer has the same clock. Otherwise the time at which the answer arrives is
+ * used.
  *
- * The result of an epoch is the time per byte that the worker sent or received.
- * If only sent bytes counted, a method could seem fast that takes processor
- * time from the transfers of the opposite direction.
+ * The result of an epoch is the time per byte, sent or received by the worker.
+ * If only sent bytes counted, a method that takes processor time from the
+ * transfers of the opposite direction could seem fast.
  *
  * The epoch FIRST of a trial (stream.h) is too short for a warm-up: its first
- * mark is its begin, and transfers by the selected method end in it. These are
- * assumed to take their usual time. As many transfers end as begin, because the
- * number of transfers in flight is about constant.
+ * mark is the time when it begins, and transfers by the selected method end in
+ * it. Their number is not known, but about as many end as begin, because the
+ * number of transfers in flight is about constant. They are assumed to take the
+ * time per byte that the epoch BEFORE has measured.
  *
  * Requests may complete in groups, because the process does other work between
- * two calls of progress, for example copies the data that it receives. If the
- * time from one request to another were used, it could be that of one group
- * more or less. So if all requests of an epoch complete when their data is
- * transferred, the marks are the ends of groups: the first one after the
- * warm-up and the last one. An epoch has no result if there are fewer than
- * MIN_GROUPS between them, or if for some time no transfer was in flight.
+ * two calls of progress: for example, it copies the data that it receives. The
+ * time from one request to another may then include one group too many or too
+ * few. So if all requests of an epoch complete when their data is transferred,
+ * the marks are the ends of groups: of the first group after the warm-up, and
+ * of the last group. An epoch has no result if there are fewer than MIN_GROUPS
+ * groups between the marks, or if for some time no transfer was in flight.
  */
 #ifndef UCP_TIMING_H
 #define UCP_TIMING_H
@@ -75,8 +77,7 @@ typedef struct ucp_mark {
     /** Total bytes of the transfers after the previous mark, including this
      *  one */
     size_t bytes;
-    /** Bytes that the worker had sent and received at that time: of transfers
-     *  that had begun, and ucp_worker::received */
+    /** Values of ucp_trials::sent and ucp_worker::received at that time */
     uint64_t sent, received;
 } ucp_mark_t;
 
@@ -95,8 +96,8 @@ typedef struct ucp_timing {
     /** Number of transfers still to begin until each mark, including the
      *  transfer of this mark */
     uint16_t left[UCP_TIMING_MARKS];
-    /** Of an epoch: number of transfers of the warm-up and of all; of requests
-     *  that are complete; of groups after the first mark (see above) */
+    /** Of an epoch: numbers of transfers in the warm-up and in total, of
+     *  requests that are complete, and of groups after the first mark */
     uint16_t warm, total, ended, groups;
     ucs_time_t begin; /**< Time when the last transfer began */
     /** The completion of the last request, with the bytes of all requests that
@@ -117,7 +118,8 @@ struct ucp_trials {
      *  begun */
     uint64_t sent;
     /** Number of requests with UCP_REQUEST_FLAG_TIMED. After an epoch without a
-     *  result they must complete before another one starts */
+     *  result they must complete before another one starts, because they would
+     *  count as requests of that one */
     uint32_t flagged;
 };
 
@@ -136,7 +138,7 @@ void ucp_timing_alone(struct ucp_trials *trials, ucp_request_t *req,
                       ucs_time_t now);
 
 /** Starts to time an epoch, before its first transfer begins. The caller adds
- *  its transfers. */
+ *  all its transfers by ucp_timing_add(). */
 void ucp_timing_epoch(struct ucp_trials *trials, ucp_ep_h ep,
                       ucp_learn_stream_t *stream, ucp_op_t op,
                       const ucp_learn_epoch_t *epoch, ucs_time_t now);
@@ -145,8 +147,8 @@ void ucp_timing_epoch(struct ucp_trials *trials, ucp_ep_h ep,
 void ucp_timing_add(struct ucp_trials *trials, ucp_request_t *req,
                     ucs_time_t now);
 
-/** Returns the number of sends of the endpoint that are under way, at most
- *  UCP_LEARN_STREAM_WARM. */
+/** Returns the number of requests of the endpoint that are under way, without
+ *  receives; at most UCP_LEARN_STREAM_WARM. */
 unsigned ucp_timing_in_flight(ucp_ep_h ep);
 
 /** Ends the timing, if there is one, without a result. */

@@ -98,8 +98,8 @@ static void check_timing(ucp_timing_t *timing, const ucp_request_t *req,
 }
 
 /* Returns the method of a transfer that follows others: that of the endpoint's
- * epoch, if its transfers have not all begun, or the selected one. Starts an
- * epoch if one is due. */
+ * epoch, if some transfers of the epoch have not begun, otherwise the selected
+ * one. Starts an epoch if one is due. */
 static unsigned select_in_stream(struct ucp_trials *trials,
                                  const ucp_learn_entry_t *entry,
                                  ucp_request_t *req, ucp_learn_t *learn,
