@@ -61,7 +61,8 @@ enum {
     UCP_REQUEST_FLAG_ARRIVING  = 1 << 10,
     /** rndv: receive whose data arrives by rendezvous */
     UCP_REQUEST_FLAG_BY_RNDV   = 1 << 11,
-    /** tag: posted receive that a transport matches, too (tag/offload.h) */
+    /** tag: posted receive that is also posted to a transport
+     *  (tag/offload.h) */
     UCP_REQUEST_FLAG_OFFLOADED = 1 << 14,
 };
 

@@ -89,7 +89,8 @@ typedef struct ucp_class {
     /** Sets the parameters of an interface before it is opened: alignment and
      *  headroom of received messages, callbacks of tag matching. */
     void (*layout)(ucp_worker_h worker, uct_iface_params_t *params);
-    /** An interface was opened, and the handlers of messages are set. */
+    /** Called after an interface was opened and its handlers of messages were
+     *  set. A failure closes the interface. */
     ucs_status_t (*iface_opened)(struct ucp_worker_iface *wiface);
 
     /** An endpoint was created for the user, not by the library for replies. */
@@ -137,9 +138,10 @@ extern const ucp_class_t *const ucp_classes[];
 /* Each function calls the corresponding function of ucp_class_t for all
  * classes, in the order of the table; ucp_classes_cleanup() in reverse order.
  * If a worker_init fails, ucp_classes_init() cleans up the classes before it.
- * ucp_classes_iface_opened() and ucp_classes_ep_init() stop at the first failure
- * and leave the clean-up to the caller. Functions that return an int return non-zero if a class does, and
- * stop there; so does ucp_classes_cancel(). */
+ * ucp_classes_iface_opened() and ucp_classes_ep_init() stop at the first
+ * failure and leave the clean-up to the caller. Functions that return an int
+ * return non-zero if a class does, and stop there; so does
+ * ucp_classes_cancel(). */
 ucs_status_t ucp_classes_init(ucp_worker_h worker,
                               const ucp_worker_params_t *params);
 void ucp_classes_stop(ucp_worker_h worker);

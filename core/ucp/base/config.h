@@ -46,8 +46,8 @@ typedef struct ucp_config_options {
     int proto_learn;
     int proto_learn_streams;
     int adaptive_progress;
-    /** Bytes: receives into smaller buffers are not matched by transports;
-     *  SIZE_MAX: the transport's minimum */
+    /** In bytes: receives into smaller buffers are not posted to a transport
+     *  that matches tags. SIZE_MAX: the transport's minimum */
     size_t tm_thresh;
     /** In bytes: shorter messages of ucp_tag_send_nbr complete without waiting
      *  for the receiver */

@@ -62,7 +62,7 @@ enum {
  * is tried again at once, because few samples are not certain. */
 #define PROMISING 1.05
 
-/* Another method is selected only if it is faster by more than this fraction. */
+/* Another method is selected only if faster by more than this fraction. */
 #define MIN_ADVANTAGE 0.06
 
 /* If BEFORE and AFTER differ by more than this fraction, one trial is not

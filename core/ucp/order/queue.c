@@ -176,8 +176,8 @@ void ucp_ep_wait_in_front(ucp_ep_h ep, ucp_request_t *req)
 
     ucs_queue_push_head(&ep->waiting, &req->send.queue);
     if ((first->lane == UCP_NULL_LANE) && !(ep->flags & UCP_EP_FLAG_DRAINING)) {
-        /* No lane's `pending` is in a transport's queue: add that of the new
-         * first request */
+        /* The former first request waits for an event, so no `pending` is in
+         * a transport's queue: add the one of the new request's lane */
         ucp_ep_resume(ep);
     }
 }

@@ -23,19 +23,18 @@ void ucp_ep_hold(ucp_ep_h ep);
 void ucp_ep_resume(ucp_ep_h ep);
 
 /**
- * A request that waits for another event than send resources (a copy of its
- * data in the background, or the peer's agreement to tag offload) waits in the
- * queue, too; its `lane` is then UCP_NULL_LANE. ucp_ep_continue() is called
- * after such an event. If the first request in the queue waits for an event,
- * this function sends the requests in the queue.
+ * Called after an event, other than new send resources, that a request in the
+ * queue may wait for: a background copy of its data has ended, or the peer has
+ * agreed to tag offload. The `lane` of such a request is UCP_NULL_LANE. If the
+ * first request in the queue is one, sends the requests in the queue.
  */
 void ucp_ep_continue(ucp_ep_h ep);
 
 /** Appends a request to the endpoint's queue. */
 void ucp_ep_wait_for_resources(ucp_ep_h ep, ucp_request_t *req);
 
-/** Puts a request at the front of the endpoint's queue, which other requests
- *  wait in. Its lane had no send resources. */
+/** Puts a request, whose lane has no send resources, at the front of the
+ *  endpoint's queue, which must not be empty. */
 void ucp_ep_wait_in_front(ucp_ep_h ep, ucp_request_t *req);
 
 /**
@@ -51,9 +50,9 @@ void ucp_request_start(ucp_request_t *req);
 ucs_status_t ucp_ep_send_control(ucp_ep_h ep, uint8_t am_id,
                                  const void *message, size_t length);
 
-/** As ucp_ep_send_control(), but if a request of the queue is being sent (the
- *  caller is called when it completes), the message follows that request, ahead
- *  of the rest of the queue. */
+/** As ucp_ep_send_control(). But if called while a request of the queue is
+ *  being sent, for example by the completion of that request, the message
+ *  follows that request, ahead of the rest of the queue. */
 ucs_status_t ucp_ep_send_next(ucp_ep_h ep, uint8_t am_id, const void *message,
                               size_t length);
 

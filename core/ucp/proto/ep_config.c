@@ -181,7 +181,7 @@ static const ucp_ep_config_t *keep(ucp_worker_h worker, ucp_ep_config_t *config)
         goto err;
     }
     if (config->tag_path == UCP_TAG_PATH_ASK) {
-        config->tag_short_end = 0; /* A short send does not ask the peer */
+        config->tag_short_end = 0; /* A short send cannot send an ASK */
     }
     if (config->rndv_lane != UCP_NULL_LANE) {
         /* A short send without a request does not call ucp_measure_before(), so
@@ -263,11 +263,11 @@ static void disable_lane(ucp_lane_config_t *lane)
 }
 
 /* Creates the variant of `config` with this path of tagged messages, these
- * failed lanes (`lost`) and these classes of measured bandwidth. It has the same
- * lanes, and the same `whole`, which is the configuration without failed lanes
- * and measurements. The caller changes the lanes and then calls keep(). If the
- * variant exists already, returns NULL, and the variant in *known_p, which is
- * NULL if out of memory. */
+ * failed lanes (`lost`) and these classes of measured bandwidth. The variant
+ * has the same lanes, and the same `whole`: the configuration from which all of
+ * its variants are derived. The caller changes the lanes and then calls keep().
+ * Returns NULL if the variant exists already, which *known_p then points to, or
+ * if out of memory: *known_p is then NULL. */
 static ucp_ep_config_t *derive(ucp_worker_h worker,
                                const ucp_ep_config_t *config, unsigned tag_path,
                                ucp_lane_map_t lost, unsigned measured,

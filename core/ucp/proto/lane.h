@@ -12,8 +12,9 @@
  *  least this many bytes, because UCP's own headers and keys have to fit. */
 enum { UCP_MIN_AM_BCOPY = 256 };
 
-/** Minimum bytes of the header of tag_rndv_request, for the announcement of a
- *  rendezvous, that a transport must support to be used for tag offload. */
+/** A transport is used for tag offload only if tag_rndv_request supports a
+ *  header of at least this many bytes, because the announcement of a rendezvous
+ *  has to fit. */
 enum { UCP_MIN_TAG_HDR = 192 };
 
 /** A lane that is selected for an endpoint and not created yet. */

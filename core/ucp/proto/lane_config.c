@@ -71,8 +71,8 @@ static void fill_am(ucp_lane_am_t *am, ucp_worker_iface_t *wiface)
     }
 }
 
-/* A transport reports no event when an unexpected message arrives that it
- * matches, so a worker that sleeps (UCP_FEATURE_WAKEUP) does not use tag
+/* The arrival of an unexpected tagged message causes no event of the transport.
+ * So a worker whose user may sleep (UCP_FEATURE_WAKEUP) does not use tag
  * offload. */
 static void fill_tag(ucp_lane_tag_t *tag, ucp_worker_iface_t *wiface)
 {

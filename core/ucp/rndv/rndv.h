@@ -89,8 +89,8 @@ enum {
     /** The receiver may send an address of memory that only a device can
      *  access, even if NO_PUT is set */
     UCP_RNDV_RTS_PUT_TO_DEVICE = UCS_BIT(2),
-    /** Tagged messages: the sender does not want to wait for a receive; the
-     *  receiver fetches the data before it is matched */
+    /** Tagged messages: the send must complete without a receive. If none
+     *  matches, the receiver fetches the data at once (tag/fetch.h) */
     UCP_RNDV_RTS_FETCH         = UCS_BIT(3),
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Starts the rendezvous of an unexpected message into memory of the library
- * (fetch.h). The message is a ucp_tag_multi_t, as one whose fragments arrive
- * before its receive is posted.
+ * (fetch.h). The message is a ucp_tag_multi_t, like an unexpected message in
+ * fragments.
  */
 #include "ucp/tag/fetch.h"
 
@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Completes the internal receive of the data. */
+/* Called when the rendezvous has ended: completes the internal receive `req`,
+ * and frees the message if no receive or descriptor refers to it. */
 static void fetched(ucp_request_t *req, ucs_status_t status)
 {
     ucp_tag_multi_t *multi = req->user_data;
@@ -26,8 +27,9 @@ static void fetched(ucp_request_t *req, ucs_status_t status)
     }
 }
 
-/* Returns a message with memory for `length` bytes, or NULL. The length is what
- * the peer says: memory is only used as far as data arrives. */
+/* Returns a message with memory for `length` bytes, or NULL. The peer supplies
+ * the length. malloc() only reserves addresses for a large one: memory is used
+ * as data arrives. */
 static ucp_tag_multi_t *message_new(ucp_worker_h worker, size_t length)
 {
     ucp_tag_multi_t *multi = calloc(1, sizeof(*multi));

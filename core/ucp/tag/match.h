@@ -138,16 +138,18 @@ static UCS_F_ALWAYS_INLINE int ucp_tag_fits(ucp_tag_t tag, ucp_tag_t wanted,
 /** Adds a receive whose tag and mask are set. */
 void ucp_tag_expected_add(ucp_tag_match_t *tm, ucp_request_t *req);
 
-/** Adds a receive again, in the order of its sequence number: it was removed
- *  for a message that turned out to be invalid. */
+/** Adds a receive again, in the order of its sequence number. It was removed
+ *  because a transport had matched it with a message that completes no
+ *  receive. */
 void ucp_tag_expected_restore(ucp_tag_match_t *tm, ucp_request_t *req);
 
-/** Cancels, in the transport, a receive with FLAG_OFFLOADED (offload.h). */
+/** Cancels, in the transport, a receive with UCP_REQUEST_FLAG_OFFLOADED
+ *  (offload.h). */
 void ucp_tag_offload_cancel(struct ucp_tag_offload *offload,
                             ucp_request_t *req);
 
-/** Removes a posted receive. If a transport matches it, too, cancels it
- *  there. */
+/** Removes a posted receive. If the receive is also posted to a transport,
+ *  cancels it there. */
 void ucp_tag_expected_remove(ucp_tag_match_t *tm, ucp_request_t *req);
 
 /** As ucp_tag_expected_match(). Also finds receives whose mask does not have

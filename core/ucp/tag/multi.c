@@ -156,8 +156,9 @@ static ucs_status_t take_data(ucp_multi_recv_t *msg, const void *data,
                ucp_dt_iter_unpack(&multi->req->dt, msg->received, data, length);
 }
 
-/* Ends the receive of data before the message is complete: further fragments
- * are dropped. A rendezvous that is under way frees the message. */
+/* Ends the receive of data before the message is complete. Later fragments are
+ * dropped, and the message is freed. But a rendezvous that is under way still
+ * writes to `bytes`: the message is then freed at the end of the rendezvous. */
 static void give_up(ucp_tag_multi_t *multi)
 {
     if (multi->is_fetched && !multi->ended) {
@@ -170,7 +171,7 @@ static void give_up(ucp_tag_multi_t *multi)
     }
 }
 
-/* Completes the receive of a message that was freed or is freed later. */
+/* Completes a receive. Does not access its message, which may be freed. */
 static void complete(ucp_request_t *req, ucs_status_t status)
 {
     req->flags &= ~UCP_REQUEST_FLAG_ARRIVING;

@@ -42,7 +42,8 @@ typedef struct ucp_tag_multi {
     uint8_t removed;
     uint8_t is_lost; /**< Data was lost because there was no memory */
     /** The data arrives in `bytes` by a rendezvous (fetch.h), not in fragments.
-     *  When the rendezvous ends, it frees a message without `desc` and `req` */
+     *  If `desc` and `req` are NULL, the message is freed when the rendezvous
+     *  ends */
     uint8_t is_fetched;
     ucs_status_t status;
     ucp_recv_desc_t *desc; /**< Descriptor of an unexpected message, or NULL */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tag offload, the agreement of two workers to send tagged messages by tag slots
- * (offload.h).
+ * Tag offload: the agreement of an endpoint and its peer to send tagged
+ * messages by the tag slots (offload.h).
  */
 #include "ucp/tag/offload.h"
 
@@ -19,7 +19,8 @@ enum {
     REFUSED,
 };
 
-/* The message stays behind all tagged messages that the user has sent. */
+/* The ASK stays behind all tagged messages that the user has sent, so the
+ * second AGREE shows that the peer has handled them. */
 static ucs_status_t send_ask(ucp_ep_h ep)
 {
     const ucp_tag_offload_msg_t ask = {
@@ -57,8 +58,8 @@ static void set_path(ucp_ep_h ep, ucp_tag_path_t path, uint8_t state)
     }
 }
 
-/* Handles the answer to an ASK of the endpoint. If memory for the new
- * configuration is short, the endpoint continues with active messages. */
+/* Handles the answer to an ASK of the endpoint. If there is no memory for the
+ * new configuration, the endpoint continues with active messages. */
 static void answered(ucp_ep_h ep, uint8_t kind)
 {
     if (ep->bits.tag[0] == ASKED) {
@@ -76,8 +77,8 @@ static void answered(ucp_ep_h ep, uint8_t kind)
     }
 }
 
-/* The answer must not wait behind tagged messages of this worker, which may wait
- * for an answer of the same peer. */
+/* The answer must not wait behind tagged messages to the same peer: they may
+ * wait for an answer of that peer, which may wait for this one. */
 static void answer(ucp_worker_h worker, const ucp_wire_end_t *asker,
                    uint8_t kind)
 {
@@ -105,8 +106,8 @@ static ucp_ep_h find_asker(ucp_worker_h worker, const ucp_wire_end_t *end)
                NULL;
 }
 
-/* Handles a message. `offload`: NULL if it came by an interface that does not
- * match tags. */
+/* Handles a message. `offload`: NULL if the message came by another interface
+ * than the one that matches tags. */
 static void handle(ucp_worker_h worker, ucp_tag_offload_t *offload,
                    const void *data, size_t length)
 {

@@ -58,7 +58,8 @@ void ucp_tag_offload_cancel(ucp_tag_offload_t *offload, ucp_request_t *req)
     release(offload, req);
 }
 
-/* The interface has matched the receive: UCP does not match it any more. */
+/* Called when the interface has matched the receive: UCP must not match it with
+ * another message. */
 static void consumed(uct_tag_context_t *ctx)
 {
     ucp_request_t *req  = request_of(ctx);
@@ -94,10 +95,11 @@ static void completed(uct_tag_context_t *ctx, uct_tag_t stag, uint64_t imm,
     }
 }
 
-/* Called if a receive was matched with a message that is not for it: UCP alone
- * matches it from now on, at its place in the order of receives. So that no
- * later receive takes a message that this one has to take, the later ones are
- * cancelled in the interface. */
+/* Called if the interface has matched a receive with a message that completes
+ * no receive (ucp_tag_rts_matched()). From now on only UCP matches this
+ * receive, at its place in the order of receives. All others are cancelled in
+ * the interface: it could match a later one with a message that this one has to
+ * receive. */
 static void give_back(ucp_request_t *req)
 {
     ucp_tag_match_t *tm        = ucp_worker_tag(req->worker);
@@ -110,7 +112,7 @@ static void give_back(ucp_request_t *req)
     ucp_tag_expected_restore(tm, req);
 }
 
-/* The interface has matched the receive with the announcement of a
+/* Called when the interface has matched the receive with the announcement of a
  * rendezvous. */
 static void announced(uct_tag_context_t *ctx, uct_tag_t stag,
                       const void *header, unsigned header_length,
@@ -128,8 +130,8 @@ static void announced(uct_tag_context_t *ctx, uct_tag_t stag,
     }
 }
 
-/* Returns non-zero if UCP alone matches an earlier receive that may take a
- * message which this receive may take. */
+/* Returns non-zero if there may be an earlier receive that is not posted to the
+ * interface and can match the same message as this one. */
 static int is_overtaking(const ucp_tag_match_t *tm, const ucp_request_t *req)
 {
     const ucp_tag_offload_t *offload = tm->offload;
@@ -232,8 +234,8 @@ static ucs_status_t unexpected_rndv(void *arg, unsigned flags, uint64_t stag,
 
 /* ----------------------------------------------------------- interfaces -- */
 
-/* The callbacks are set before it is known whether the interface matches
- * tags. */
+/* Sets the callbacks for each interface: whether it matches tags is known only
+ * after it was opened. */
 void ucp_tag_offload_layout(ucp_worker_h worker, uct_iface_params_t *params)
 {
     if ((worker->context->features & UCP_FEATURE_WAKEUP) ||

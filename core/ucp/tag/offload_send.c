@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tag offload, the sender: the protocols that send tagged messages by the tag
- * slots of lane 0 (offload.h). Synchronous sends use the rendezvous, because
- * only its announcement tells the receiver which send to acknowledge.
+ * slots of lane 0 (offload.h). Synchronous sends of any size use the
+ * rendezvous: its announcement contains the request id to acknowledge, which an
+ * eager message of the tag slots does not.
  */
 #include "ucp/dt/dt.h"
 #include "ucp/order/queue.h"
@@ -20,8 +21,8 @@ static const ucp_lane_tag_t *limits(const ucp_proto_query_t *query)
     return &query->config->lanes[UCP_AM_LANE].tag;
 }
 
-/* Returns UCS_OK if the request can be sent now. Otherwise the request waits for
- * the peer's agreement. */
+/* Returns UCS_OK if the request can be sent now. Otherwise the request waits in
+ * the queue for the peer's agreement (ucp_ep_continue()). */
 static ucs_status_t check_agreed(ucp_request_t *req)
 {
     if (!ucp_tag_offload_is_agreed(req->send.ep)) {
@@ -124,7 +125,6 @@ const ucp_proto_t ucp_proto_tag_offload_eager = {
 
 /* ----------------------------------------------------------- rendezvous -- */
 
-/* Synchronous sends of any size use this protocol. */
 static unsigned rndv_query(const ucp_proto_query_t *query,
                            ucp_proto_range_t *range)
 {
@@ -141,8 +141,8 @@ static unsigned rndv_query(const ucp_proto_query_t *query,
     return num;
 }
 
-/* For sizes that are longer than an eager message and that the user does not
- * want to send by rendezvous. */
+/* For sizes that do not fit an eager message, but are below the threshold of
+ * the rendezvous that the user has set. */
 static unsigned fetch_query(const ucp_proto_query_t *query,
                             ucp_proto_range_t *range)
 {
@@ -197,8 +197,8 @@ static ucs_status_t rndv_progress(ucp_request_t *req)
 
 UCP_AREA_ACCESSOR(withdrawal_of, ucp_request_t, send.op, ucp_tag_rts_t)
 
-/* Asks the receiver to drop an announcement. The message takes the same path,
- * so that it stays behind the announcement. */
+/* Requests the receiver to drop an announcement. The message takes the path of
+ * the announcement, so that it stays behind it. */
 static ucs_status_t withdraw_progress(ucp_request_t *req)
 {
     const ucp_tag_rts_t *rts = withdrawal_of(req);
@@ -218,7 +218,7 @@ static const ucp_proto_t withdraw_proto = {
     .abort    = ucp_request_complete_send,
 };
 
-/* If memory is short, the send is not cancelled. */
+/* Without memory for the message, the send is not cancelled. */
 static void rndv_withdraw(ucp_request_t *req)
 {
     ucp_request_t *message;

@@ -70,8 +70,8 @@ ucs_status_t ucp_tag_keep_early(ucp_worker_h worker, ucp_recv_desc_kind_t kind,
     return UCS_ERR_NO_MEMORY;
 }
 
-/* Matches an eager message that is complete, and delivers or stores it. `data`:
- * a header of `header` bytes and `length` bytes of payload. */
+/* Matches a whole eager message, and delivers or stores it. `data`: a header of
+ * `header` bytes and `length` bytes of payload. */
 static UCS_F_ALWAYS_INLINE void take_message(ucp_worker_h worker, ucp_tag_t tag,
                                              const void *data, size_t header,
                                              size_t length)

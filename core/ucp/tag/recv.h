@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Delivery of received messages, for tag/rndv.c, which receives rendezvous
- * announcements, and for tag/offload_recv.c. */
+/* Delivery of received messages, for tag/rndv.c (announcements of rendezvous)
+ * and tag/offload_recv.c (messages that a transport matches). */
 #ifndef UCP_TAG_RECV_H
 #define UCP_TAG_RECV_H
 
 #include "ucp/base/worker.h"
 #include "ucp/tag/match.h"
 
-/** As ucp_tag_unexpected_add(). Uses the worker's reserve if memory is short.
- *  Returns UCS_ERR_NO_MEMORY if that is used up, too. */
+/** Stores an unexpected message, as ucp_tag_unexpected_add(). Uses the worker's
+ *  reserve if memory is short. Returns UCS_ERR_NO_MEMORY if the reserve is used
+ *  up, too. */
 ucs_status_t ucp_tag_keep_early(ucp_worker_h worker, ucp_recv_desc_kind_t kind,
                                 ucp_tag_t tag, size_t length, const void *data,
                                 size_t size, size_t header_size);

@@ -77,8 +77,8 @@ const ucp_proto_t ucp_proto_tag_rndv = {
              UCP_PROTO_FLAG_TAG_AM,
 };
 
-/* Matches an announcement, already checked, with a receive, or stores it until a
- * receive is posted. */
+/* Matches a checked announcement with a receive. If none is posted, fetches the
+ * data (UCP_RNDV_RTS_FETCH) or stores the announcement. */
 static ucs_status_t arrived(ucp_worker_h worker, const ucp_tag_rts_t *rts,
                             size_t size)
 {
@@ -115,8 +115,8 @@ static int is_announcement_of(const ucp_recv_desc_t *desc,
             0);
 }
 
-/* The sender cancels: if its announcement is not matched, drops and rejects
- * it. */
+/* Called when the sender cancels. If the announcement is not matched yet, drops
+ * and rejects it. */
 static void withdrawn(ucp_worker_h worker, const ucp_tag_rts_t *rts)
 {
     ucp_tag_t tag = ucp_le64_get(rts->tag);
@@ -133,7 +133,8 @@ static void withdrawn(ucp_worker_h worker, const ucp_tag_rts_t *rts)
     }
 }
 
-/* An announcement of a peer: starts with the layout of ucp_tag_rts_t. */
+/* A checked copy of an announcement: starts with the layout of
+ * ucp_tag_rts_t. */
 typedef struct {
     ucp_le64_t tag;
     ucp_rndv_taken_t rndv;

@@ -26,13 +26,13 @@ enum { UCP_TAG_MAX_RTS = sizeof(ucp_le64_t) + UCP_RNDV_MAX_RTS };
  *  uct_pack_callback_t. */
 size_t ucp_tag_rts_pack(void *dest, void *req);
 
-/** Returns the message that asks the receiver to drop the announcement of this
- *  send. */
+/** Returns the message that requests the receiver to drop the announcement of
+ *  this send. */
 ucp_tag_rts_t ucp_tag_rts_withdrawal(const ucp_request_t *req);
 
 /** Called when a transport has matched a receive with an announcement: starts
- *  the rendezvous. Returns zero, and does nothing with the receive, if the
- *  message is invalid or asks to drop an earlier announcement. */
+ *  the rendezvous. Returns zero, without a change to the receive, if the
+ *  message is invalid or a request to drop an earlier announcement. */
 int ucp_tag_rts_matched(ucp_request_t *req, const void *data, size_t length);
 
 /** UCT callback for received announcements; `arg` is the worker. */

@@ -102,9 +102,9 @@ static inline int uct_worker_has_oneshots(uct_worker_h worker)
 void uct_worker_set_wake(uct_worker_h worker, uct_worker_wake_cb_t cb,
                          void *arg);
 
-/* Declares that the worker's owner only polls: it requests no event descriptor
- * of the interfaces that are opened on the worker from now on. Called before
- * other threads use the worker. */
+/* Declares that the owner of the worker only polls (UCX_IFACE_OPEN_POLLED): it
+ * requests no event descriptor of the interfaces that are opened later. Called
+ * before other threads use the worker. */
 static inline void uct_worker_set_polled(uct_worker_h worker)
 {
     worker->is_polled = 1;

@@ -512,7 +512,8 @@ typedef ucs_status_t (*uct_tag_unexp_eager_cb_t)(void *arg, void *data,
  * @param arg            uct_iface_params::rndv_arg.
  * @param flags          Bits of uct_cb_param_flags.
  * @param stag           The sender's tag.
- * @param header         The sender's header, in the descriptor.
+ * @param header         The sender's header. It is in the descriptor that
+ *                       UCS_INPROGRESS keeps.
  * @param header_length  Length of the header in bytes.
  * @param remote_addr    Address of the data at the sender.
  * @param length         Length of the data in bytes.
