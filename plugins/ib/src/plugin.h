@@ -28,7 +28,8 @@
     ((_type *)((char *)(_ptr)-offsetof(_type, _member)))
 #define ib_likely(_x)   __builtin_expect(!!(_x), 1)
 #define ib_unlikely(_x) __builtin_expect(!!(_x), 0)
-/* For functions of the message path that have several callers */
+/* For functions of the hot path with several callers, which the compiler might
+ * otherwise not inline */
 #define IB_INLINE inline __attribute__((always_inline))
 
 /* State of the plugin for one core. */

@@ -90,8 +90,8 @@ typedef struct rc_desc {
  *                                               ^ recv_data
  */
 typedef struct rc_recv {
-    struct ibv_recv_wr wr; /* The first member: `wr.next` points to the next
-                            * buffer's */
+    struct ibv_recv_wr wr; /* The first member, so that a pointer to it is one
+                            * to the rc_recv_t */
     struct ibv_sge sge;    /* The only entry of `wr` */
 } rc_recv_t;
 
@@ -99,7 +99,7 @@ enum {
     RC_QPN_BUCKETS = 256, /* Number of hash buckets of rc_iface_t.by_qpn */
     RC_POST_BATCH  = 16,  /* Number of free receive buffers at which progress
                            * posts them */
-    RC_MAX_POLL    = 256, /* Maximum number of completions taken at a time */
+    RC_MAX_POLL    = 256, /* Maximum number of completions in one poll */
 };
 
 /* Head or node of a circular doubly linked list of endpoints. */
@@ -261,8 +261,8 @@ struct rc_iface {
      * to end or to free */
     rc_ep_link_t ending;
     /* Number of receive completions that were polled while `ending` was not
-     * empty. A poll that empties recv_cq adds rx_queue_len instead, and so may
-     * a poll that finds it empty */
+     * empty. A poll that empties recv_cq or finds it empty adds rx_queue_len
+     * instead: all messages that had arrived are then delivered */
     uint64_t recv_seen;
     /* Buffers */
     ucx_mpool_t *descs;            /* Pool of rc_desc_t, in registered memory */
@@ -326,12 +326,14 @@ ucs_status_t rc_iface_flush(uct_iface_h iface, unsigned flags,
 /* Allocates, registers and posts the receive buffers. */
 ucs_status_t rc_recv_init(rc_iface_t *iface);
 void rc_recv_cleanup(rc_iface_t *iface);
-/* Handles `num` completions of recv_cq, at least one: delivers the received
- * messages. */
+/* Delivers the messages of `num` completions of recv_cq, at least one, and
+ * refills the receive queue. */
 void rc_recv_handle(rc_iface_t *iface, const struct ibv_wc *wc, unsigned num);
-/* Posts free receive buffers, and allocates more if the user keeps too many. */
+/* Allocates receive buffers if the user keeps too many, and posts free ones if
+ * there are enough (rc_recv_has_free()). */
 void rc_recv_refill(rc_iface_t *iface);
-/* Returns whether there are enough free receive buffers to post them. */
+/* Returns whether so many receive buffers are free that posting them is worth
+ * the call. */
 static inline int rc_recv_has_free(const rc_iface_t *iface)
 {
     return iface->num_recv_free >= RC_POST_BATCH;

@@ -7,8 +7,8 @@
 
 enum {
     SHORT_COPY = 64, /* Longest payload of a short message that is copied behind
-                      * the headers: one block of inline data costs less than
-                      * two. The maximum of ucx_copy_small() */
+                      * the headers, because inline data from one address costs
+                      * less than from two. Maximum of ucx_copy_small() */
 };
 
 /* Called on completion: releases the buffer of the header and calls the user's

@@ -169,9 +169,9 @@ static void send_failed(rc_iface_t *iface, rc_ep_t *ep, const struct ibv_wc *wc)
                                                     status_of(wc->status));
 }
 
-/* Returns whether the completion after this one includes it: both belong to
- * the same endpoint, and a completion covers all requests before it. On iWARP
- * it does not (rc_order.c). */
+/* Returns whether handling wc[1] includes wc[0]: both are successful
+ * completions of the same endpoint, and the second shows that all earlier
+ * requests are complete. On iWARP it does not show that (rc_order.c). */
 static inline int is_included(const rc_iface_t *iface, const struct ibv_wc *wc)
 {
     return (((wc[0].wr_id ^ wc[1].wr_id) >> 32) == 0) &&
@@ -288,8 +288,8 @@ static unsigned end_endpoints(rc_iface_t *iface)
     return count;
 }
 
-/* Returns whether progress has more to do than to receive. One branch instead
- * of several, because progress mostly finds nothing. */
+/* Returns whether progress has more to do than to receive. Uses one branch
+ * instead of several, because there is mostly nothing to do. */
 static inline int has_work(const rc_iface_t *iface)
 {
     return (iface->num_ops | (unsigned)((iface->unpolled > RC_POLL_ROUNDS) |
@@ -299,14 +299,15 @@ static inline int has_work(const rc_iface_t *iface)
                                         !rc_link_is_alone(&iface->owing))) != 0;
 }
 
-/* The part of progress after `received` messages were handled. */
+/* The part of progress other than receiving; `received`: number of receive
+ * completions that were handled before. */
 static __attribute__((noinline)) unsigned work(rc_iface_t *iface,
                                                unsigned received)
 {
     unsigned count = received;
 
     if (received == 0) {
-        iface->recv_seen += iface->config.rx_queue_len; /* It was empty */
+        iface->recv_seen += iface->config.rx_queue_len; /* recv_cq was empty */
         rc_recv_refill(iface);
     }
     if ((iface->num_ops > 0) || (iface->unpolled > RC_POLL_ROUNDS) ||

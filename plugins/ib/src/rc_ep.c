@@ -109,7 +109,7 @@ ucs_status_t rc_ep_create(uct_iface_h uct_iface, const uct_ep_params_t *params,
     rc_link_init(&ep->ending);
     ep->ops_tail = &ep->ops;
     rc_credits_open(ep);
-    rc_recv_refill(iface); /* The new window may need more buffers */
+    rc_recv_refill(iface); /* The new credits may need more buffers */
     /* Each connection has a different start value, so that the device rejects
      * late packets of an earlier connection. */
     ep->psn = (uint32_t)((iface->host->time() * 1e7) + ep->qp->qp_num * 7919u) &

@@ -149,9 +149,9 @@ static IB_INLINE ucs_status_t rc_post_am(rc_iface_t *iface, rc_ep_t *ep,
     return UCS_OK;
 }
 
-/* rc_wr_inline() and rc_wr_init() set the members that each request uses.
- * Devices do not use the others. To clear the whole structure takes a string
- * instruction for each message. */
+/* rc_wr_inline() and rc_wr_init() set only the members that the drivers read
+ * for these requests. Clearing the whole structure is slow: the compiler uses a
+ * string instruction for it. */
 
 /* Fills a request with inline data. The local keys in `sge` are not used. */
 static inline void rc_wr_inline(struct ibv_send_wr *wr,
@@ -171,7 +171,8 @@ static inline void rc_wr_init(struct ibv_send_wr *wr, enum ibv_wr_opcode opcode,
     wr->sg_list             = sge;
     wr->num_sge             = num_sge;
     wr->send_flags          = 0;
-    wr->wr.rdma.remote_addr = 0; /* Writes of 0 bytes do not set the address */
+    wr->wr.rdma.remote_addr = 0; /* The caller does not set it for writes
+                                  * of 0 bytes */
     wr->wr.rdma.rkey        = 0;
 }
 

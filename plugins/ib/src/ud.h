@@ -214,8 +214,8 @@ static inline uint64_t ud_ticks(void)
 }
 
 enum {
-    /* An interface without endpoints polls only in one of this many calls of
-     * progress. A power of two. */
+    /* An interface without endpoints polls only if `rounds` is a multiple of
+     * this number, a power of two. */
     UD_IDLE_ROUNDS = 16,
 };
 
@@ -300,9 +300,11 @@ struct ud_iface {
     /* The service thread (ud_service.c) */
     ucx_guard_t guard;
     ud_service_t service;
-    unsigned rounds;                      /* Changes with each call of
-                                           * progress; accessed atomically.
-                                           * UD_IDLE_ROUNDS counts by it */
+    unsigned rounds;                      /* Incremented by each call of
+                                           * progress; ud_event_arm() increases
+                                           * it so that the next call polls
+                                           * (UD_IDLE_ROUNDS). Accessed
+                                           * atomically */
     int in_service;                       /* The service thread holds `guard`:
                                            * the user's callbacks must not be
                                            * called */

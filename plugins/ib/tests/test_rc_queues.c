@@ -528,8 +528,8 @@ START_TEST(no_more_is_received_than_the_queue_has_entries_for)
 }
 END_TEST
 
-/* Otherwise a failure among the completions that are left is found many rounds
- * later, or not before the user's next event. */
+/* If completions were left in the queue, a failure among them would be found
+ * many rounds later, or only after the user's next event. */
 START_TEST(send_completions_are_polled_until_none_is_left)
 {
     enum { USED = 4, SENDS = 10 };
@@ -557,8 +557,9 @@ START_TEST(send_completions_are_polled_until_none_is_left)
 }
 END_TEST
 
-/* The user keeps as many messages as one connection leaves. The window of
- * another one needs more buffers, also if no message arrives before. */
+/* The user keeps all buffers that one connection's credits do not need. A
+ * second connection needs more, even if no message arrives after it was
+ * created. */
 START_TEST(new_connection_adds_buffers_if_the_user_keeps_too_many)
 {
     start();
