@@ -38,9 +38,9 @@ static void fill_head(const ugni_ep_t *ep, uint8_t id, ugni_wire_head_t *head)
     head->id     = id;
 }
 
-/* Injects a message whose header and content are at `head`, `size` bytes, and
- * sets the header's number. Returns 0 if libfabric does not accept it now. Hot
- * path. */
+/* Injects a message of `size` bytes, with its header, and sets the number and
+ * epoch in the header. Returns 0 if libfabric does not accept the message now.
+ * Hot path. */
 static int inject_at(ugni_ep_t *ep, ugni_wire_head_t *head, size_t size)
 {
     ugni_peer_t *peer = ep->peer;

@@ -97,11 +97,11 @@ static int is_wanted(int ternary, const char *provider)
            ((ternary != UCS_NO) && (strcmp(provider, "cxi") == 0));
 }
 
-/* Returns whether the provider can match tags and search unexpected messages. In
- * libfabric 1.17 shm has no search; the receive of a message that ofi_rxd has
- * found and claimed ends with a truncation error; sockets, which receives in a
- * thread of its own, loses a message whose receive is posted while it
- * arrives. */
+/* Returns whether the provider can match tags and search unexpected messages.
+ * In libfabric 1.17 shm has no search. With ofi_rxd the receive of a message
+ * that was found and claimed ends with a truncation error. The provider sockets
+ * receives in its own thread, and loses a message if its receive is posted
+ * while the message arrives. */
 static int can_match(const char *provider)
 {
     return (strcmp(provider, "shm") != 0) &&

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Put and get over the provider shm by system calls of this plugin. The
- * provider (libfabric 1.17) makes the same calls, but holds a lock in the
- * peer's shared memory meanwhile: the peer cannot receive until the copy ends,
- * and never again if this process is killed during the copy. What these calls
- * cannot copy is left to the provider, which also reports the error.
+ * provider (libfabric 1.17) makes the same calls, but meanwhile holds a lock in
+ * the peer's shared memory: the peer cannot receive until the copy ends, and
+ * never again if this process is killed during the copy. If a call fails here,
+ * the provider executes the operation and reports its error; but if the peer
+ * process has exited, the endpoint fails.
  */
 #include "rma.h"
 
@@ -18,10 +19,10 @@ int ugni_direct_is_possible(const ugni_md_t *md, const struct fi_info *info)
            (md->mr_mode & FI_MR_VIRT_ADDR) && !(md->caps & FI_HMEM);
 }
 
-/* Finds out whether the kernel identifies the peer by the process id of its
- * address, and stores the result in ep->direct. The address is untrusted: the
- * process must have the start time that it contains. Returns
- * UCS_ERR_CONNECTION_RESET if the process has exited. */
+/* Called before the first copy: stores in ep->direct whether the process id in
+ * the peer's address is one of this PID namespace. The address
+ * may be stale or wrong, so the process must have the start time in it. Returns
+ * UCS_ERR_CONNECTION_RESET if the peer process has exited. */
 static ucs_status_t identify(ugni_ep_t *ep)
 {
     const ugni_wire_addr_t *peer = &ep->addr;

@@ -172,7 +172,7 @@ typedef struct ugni_port {
     int fetches_atomics; /* Atomics without a result are unsafe; all are posted
                           * with one */
     int receives_many;   /* FI_MULTI_RECV is used */
-    int is_direct;       /* direct.c copies from and to memory of peers */
+    int is_direct;       /* ugni_direct_is_possible() */
     uint64_t posts;      /* Number of operations that libfabric has accepted */
     unsigned polls;      /* Number of polls of the completion queue; the service
                           * thread reads it */
@@ -198,7 +198,7 @@ typedef struct ugni_iface {
     uct_iface_t super;
     const ucx_host_t *host;
     int kind;
-    int is_polled; /* The user needs no event descriptor */
+    int is_polled; /* UCX_IFACE_OPEN_POLLED: no event descriptor is needed */
     ugni_config_t config;
     ugni_port_t *port;
     ugni_wire_device_t device;   /* Address of the device, as sent to peers */
@@ -229,8 +229,8 @@ typedef struct ugni_iface {
     size_t max_inject;    /* Maximum bytes of an injected message; 0: none */
     size_t area_size;     /* Bytes of a receive buffer for many messages */
     unsigned num_missing; /* Number of receive buffers that are not posted */
-    unsigned max_missing; /* From this number on, they are posted even if the
-                           * completion queue is not empty */
+    unsigned max_missing; /* If so many or more are missing, buffers are posted
+                           * even if the completion queue is not empty */
     int is_recv_told;     /* An error of posting them was logged already */
     ucx_recv_desc_owner_t recv_owner; /* Gets buffers that users release */
     struct ugni_tags *tags;           /* NULL: no tag matching */
@@ -247,9 +247,9 @@ enum {
                                 * of it */
 };
 
-/* Whether this plugin copies from and to memory of the peer by itself */
+/* Whether direct.c can access memory of the peer, without libfabric */
 typedef enum {
-    UGNI_DIRECT_UNKNOWN, /* Not tried yet */
+    UGNI_DIRECT_UNKNOWN, /* No operation was started yet */
     UGNI_DIRECT_NO,
     UGNI_DIRECT_YES,
 } ugni_direct_t;
@@ -284,7 +284,8 @@ static inline ugni_iface_t *ugni_iface_of(const ugni_ep_t *ep)
     return (ugni_iface_t *)ep->super.iface;
 }
 
-/* service.c: starts and stops the timer of a port whose provider needs it */
+/* service.c: starts and stops the timer that polls a port, if the provider
+ * needs it */
 ucs_status_t ugni_service_start(const ucx_host_t *host, ugni_port_t *port);
 void ugni_service_stop(const ucx_host_t *host, ugni_port_t *port);
 
@@ -381,7 +382,8 @@ void ugni_port_lost(ugni_port_t *port, fi_addr_t fi_addr, ucs_status_t status);
  * whether it has to be called again soon. */
 int ugni_port_sweep(ugni_port_t *port, double timeout, double now);
 
-/* direct.c: returns whether memory of peers may be copied without libfabric. */
+/* direct.c: returns whether the provider permits put and get by system calls of
+ * this plugin. */
 int ugni_direct_is_possible(const ugni_md_t *md, const struct fi_info *info);
 
 /* flush.c */
@@ -421,8 +423,8 @@ void ugni_ep_push(ugni_ep_t *ep);
 /* Handles the completion of a send. The interface may be closed. */
 void ugni_send_done(ugni_port_t *port, ugni_send_t *send, ucs_status_t status);
 void ugni_send_free(ugni_port_t *port, ugni_send_t *send);
-/* Returns the oldest incomplete put or get, in the order in which libfabric has
- * accepted them, or NULL. */
+/* Returns the incomplete put or get that libfabric has accepted first, or
+ * NULL. */
 ugni_send_t *ugni_send_first(const ugni_port_t *port);
 
 /* am.c */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Circular lists. A node that is in no list points to itself. */
+/* Circular doubly linked lists. A node in no list, and an empty list, point to
+ * themselves. */
 #ifndef UGNI_LINK_H
 #define UGNI_LINK_H
 

@@ -387,9 +387,10 @@ static void op_done(ugni_port_t *port, const struct fi_cq_tagged_entry *entry,
 
 /* Handles an error that does not identify its operation. The provider shm
  * (libfabric 1.17) executes a put or get when it is posted, and reports a failed
- * one in this way. Its queue is in order, and the completions of all earlier
- * ones were read before. Therefore the oldest incomplete put or get is the one
- * that has failed. Atomics are executed later, and identify themselves. */
+ * one in this way. The completion queue is in order, and the completions of all
+ * earlier puts and gets were read before this error. Therefore the oldest
+ * incomplete put or get is the one that has failed. Atomics are executed later,
+ * and their errors identify them. */
 static void fail_first(ugni_port_t *port)
 {
     ugni_send_t *send = ugni_send_first(port);
@@ -464,8 +465,8 @@ unsigned ugni_port_progress(ugni_port_t *port)
         ugni_target_progress(port->device->target);
     }
     smsg = port->ifaces[UGNI_SMSG];
-    /* Receive buffers are posted when the queue is empty: a reply to the message
-     * just delivered does not wait for this. */
+    /* Receive buffers are posted when the queue is empty, so that a reply to
+     * the message that was just delivered does not wait for this. */
     if ((smsg != NULL) && (smsg->num_missing > 0) &&
         ((num <= 0) || (smsg->num_missing >= smsg->max_missing))) {
         ugni_recv_post(smsg);

@@ -81,9 +81,9 @@ static void start_write(ugni_ep_t *ep, ugni_rma_t *rma)
     ugni_send_start(&rma->super);
 }
 
-/* Frees an operation after ugni_direct_copy() has returned `status`. Returns the
- * status for the user: as after every failure of an endpoint,
- * UCS_ERR_NO_RESOURCE until the failure is reported. */
+/* Frees an operation after ugni_direct_copy() has returned `status`, and
+ * returns the status for the user. A failure makes the endpoints of the peer
+ * fail; their operations return UCS_ERR_NO_RESOURCE until it is reported. */
 static ucs_status_t finish(ugni_ep_t *ep, ugni_rma_t *rma, ucs_status_t status)
 {
     ugni_send_cancel(&rma->super);
@@ -94,8 +94,8 @@ static ucs_status_t finish(ugni_ep_t *ep, ugni_rma_t *rma, ucs_status_t status)
     return UCS_ERR_NO_RESOURCE;
 }
 
-/* Executes the operation without libfabric, if possible, and frees it then.
- * UCS_ERR_UNSUPPORTED: libfabric has to execute it. */
+/* Executes the operation without libfabric, if possible, and then frees it.
+ * UCS_ERR_UNSUPPORTED: libfabric has to execute the operation. */
 static ucs_status_t execute(ugni_ep_t *ep, ugni_rma_t *rma, int is_write)
 {
     ucs_status_t status = ugni_direct_copy(ep, rma, is_write);

@@ -41,7 +41,8 @@ ucs_status_t ugni_rma_new(ugni_ep_t *ep, uint64_t remote_addr, uct_rkey_t rkey,
                           ugni_rma_t **rma_p);
 
 /* direct.c: executes a put or get at once, by a system call of this plugin.
- * UCS_ERR_UNSUPPORTED: libfabric has to execute it. UCS_ERR_CONNECTION_RESET:
+ * UCS_ERR_UNSUPPORTED: libfabric has to execute the operation, because it has
+ * to wait for earlier ones or a copy is not possible. UCS_ERR_CONNECTION_RESET:
  * the peer process has exited. */
 ucs_status_t ugni_direct_copy(ugni_ep_t *ep, ugni_rma_t *rma, int is_write);
 

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Polls a port while its user computes. ofi_rxd acknowledges the packets of its
- * peers only in calls of libfabric: without this the sends of the peers would
- * not complete until the user makes progress. A timer of the host's service
- * thread polls without taking a completion, so that everything that arrives
- * waits for the user. The provider excludes the two threads (FI_THREAD_SAFE).
+ * Polls a port while its user does not call progress. The provider ofi_rxd
+ * acknowledges packets only in calls of libfabric: without the polls, sends of
+ * peers would not complete until the user calls progress. A timer, which runs
+ * in the service thread of the host, polls but reads no completion: all
+ * completions are left for the user. The provider serializes the calls of the
+ * two threads (FI_THREAD_SAFE).
  */
 #include "iface.h"
 
 #include <string.h>
 
-/* Seconds between two ticks. Shorter than the time after which ofi_rxd sends a
- * packet again (at least 50 ms in libfabric 1.17). */
+/* Seconds between two ticks. Shorter than the retransmit timeout of ofi_rxd (at
+ * least 50 ms in libfabric 1.17). */
 static const double TICK = 0.02;
 
 static void on_tick(void *arg)

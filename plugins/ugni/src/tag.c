@@ -315,9 +315,9 @@ static void matched(ugni_iface_t *iface, ugni_tag_recv_t *recv)
     ugni_tag_recv_free(iface, recv);
 }
 
-/* Handles the message that a search has found: gives it to the first receive
- * that fits among those that were posted during the search. Without one, the
- * message is unexpected. */
+/* Handles the message that a search has found and received (`recv`). The first
+ * matching receive among those that were posted during the search gets the
+ * message. If there is none, the message is unexpected. */
 static void found(ugni_iface_t *iface, ugni_tag_recv_t *recv)
 {
     ugni_link_t *link, *held = &iface->tags->held;
@@ -416,7 +416,9 @@ void ugni_tag_done(ugni_port_t *port, ugni_tag_recv_t *recv,
     }
 }
 
-/* Passes the receives that were held back during a search to libfabric. */
+/* Posts the receives that were held back during a search, in order. Reports
+ * those that were cancelled. Those that libfabric does not accept now
+ * (-FI_EAGAIN) stay in the list. */
 static void post_held(ugni_iface_t *iface)
 {
     ugni_tags_t *tags = iface->tags;

@@ -48,7 +48,7 @@ _Static_assert(sizeof(ugni_wire_rndv_t) == 32, "wire format");
 typedef enum {
     /* Receives of the user */
     UGNI_TAG_HELD,     /* In tags->held: not passed to libfabric yet */
-    UGNI_TAG_UNWANTED, /* In tags->held: cancelled, progress reports it */
+    UGNI_TAG_UNWANTED, /* In tags->held, cancelled: progress reports this */
     UGNI_TAG_POSTED,   /* Posted: libfabric has no message for it yet */
     /* Receives of the plugin, for unexpected messages */
     UGNI_TAG_PEEKING,  /* Searches for an unexpected message */
@@ -103,8 +103,9 @@ typedef struct ugni_tags {
                        * set both callbacks, and the provider supports it */
     int is_searching; /* A receive in UGNI_TAG_PEEKING or UGNI_TAG_CLAIMING
                        * exists */
-    /* Receives that the user has posted while is_searching: libfabric would
-     * match them with messages behind the one that the search has found */
+    /* Receives that the user has posted while is_searching, and that are not
+     * passed to libfabric yet. libfabric could match them with messages behind
+     * the one that the search has found */
     ugni_link_t held;
     /* Number of receives that the user has posted, and maximum of this
      * number */

@@ -70,7 +70,8 @@ void node_open(node_t *node, domain_t *domain);
  * `callbacks` may be NULL. */
 void node_open_with(node_t *node, domain_t *domain,
                     const uct_iface_params_t *callbacks);
-/* As node_open(), but the user of the node only polls. */
+/* As node_open(), but the user of the node only polls: no event
+ * descriptors. */
 void node_open_polled(node_t *node, domain_t *domain);
 void node_close(node_t *node);
 /* Creates an endpoint from an interface of the node to the peer's interface of

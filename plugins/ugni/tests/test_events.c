@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Event descriptors of ugni: interfaces of users who sleep have one, those of
- * users who only poll have none. Both kinds exchange messages. */
+/* Event descriptors of ugni: interfaces of a user who may sleep have one, those
+ * of a user who only polls have none. The two kinds exchange messages. */
 #include "node.h"
 
 #include <poll.h>

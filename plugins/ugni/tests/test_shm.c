@@ -83,8 +83,8 @@ START_TEST(region_of_a_killed_process_is_removed_later)
 }
 END_TEST
 
-/* Each operation on remote memory finds by itself that the process is gone, and
- * fails the endpoint. */
+/* The get itself detects that the process is gone, and makes the endpoint
+ * fail. */
 START_TEST(access_to_a_killed_process_fails)
 {
     uct_completion_t comp = {.func = on_end, .count = 1, .status = UCS_OK};
@@ -141,8 +141,8 @@ START_TEST(access_to_unmapped_memory_fails_at_once)
     ASSERT_OK(node_connect(&pair.a, NODE_RDMA, &pair.b, &access));
     ASSERT_OK(node_connect(&pair.a, NODE_RDMA, &pair.b, &other));
     ck_assert_int_eq(munmap(page, LENGTH), 0);
-    /* This atomic is outstanding when the access fails, and must not be taken
-     * for it */
+    /* This atomic is outstanding when the get below fails. The error must not
+     * be attributed to the atomic. */
     ck_assert_int_eq(uct_ep_atomic64_fetch(other, UCT_ATOMIC_OP_ADD, 1, &result,
                                            (uintptr_t)memory, pair.rkey.rkey,
                                            &add),
