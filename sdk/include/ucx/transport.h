@@ -85,9 +85,9 @@ typedef struct ucx_iface_open_args {
 } ucx_iface_open_args_t;
 
 enum {
-    /** The caller only polls: it calls neither event_fd_get nor event_arm. An
-     *  interface for which an event descriptor costs time may then have none.
-     *  Such an interface does not set UCT_IFACE_FLAG_EVENT_FD */
+    /** The caller only polls: it calls neither event_fd_get nor event_arm. If
+     *  an event descriptor makes an interface slower, the interface may then
+     *  have none, and does not set UCT_IFACE_FLAG_EVENT_FD */
     UCX_IFACE_OPEN_POLLED = 1u << 0,
 };
 
@@ -331,12 +331,14 @@ struct ucx_iface_ops {
      *  call returned. */
     ucs_status_t (*event_arm)(uct_iface_h iface, unsigned events);
 
-    /* Hardware tag matching, as the functions uct_iface_tag_* describe.
-     * Messages of one sender match receives in the order in which they were
-     * sent and posted. Unexpected messages are reported in the order of their
-     * arrival, each as a whole (UCT_CB_PARAM_FLAG_FIRST alone), and a receive
-     * that is posted before such a report does not match a later message of
-     * the same sender. All callbacks are called from progress only. */
+    /* Tag matching, as the functions uct_iface_tag_* describe. Messages of one
+     * sender are matched in the order of sending. Each matches the receive that
+     * was posted first among those that fit. Unexpected messages are reported
+     * in the order of arrival, each as a whole (UCT_CB_PARAM_FLAG_FIRST without
+     * UCT_CB_PARAM_FLAG_MORE). A receive that fits an unexpected message, and
+     * is posted before the report of that message, must not match a later
+     * message of the same sender. All callbacks are called from progress
+     * only. */
     /** Posts a receive; `ctx` belongs to the interface until completed_cb or
      *  rndv_cb of `ctx` is called, or a forced cancel succeeds.
      *  UCS_ERR_EXCEEDS_LIMIT: no more receives can be posted. */
@@ -344,9 +346,10 @@ struct ucx_iface_ops {
                                    uct_tag_t tag_mask, const uct_iov_t *iov,
                                    size_t iovcnt, uct_tag_context_t *ctx);
     /** Cancels a receive; without `force` its completed_cb reports the
-     *  result. With `force` the interface does not use `ctx` and the buffer
-     *  after the call. A message that it has already matched with the receive
-     *  is reported as unexpected. May be called from any callback. */
+     *  result. After a successful call with `force`, the interface uses neither
+     *  `ctx` nor the buffer. If it has already matched a message with the
+     *  receive but not called tag_consumed_cb, it reports the message as
+     *  unexpected. May be called from any callback. */
     ucs_status_t (*tag_recv_cancel)(uct_iface_h iface, uct_tag_context_t *ctx,
                                     int force);
 

@@ -16,7 +16,7 @@
 #include <sys/timerfd.h>
 
 enum {
-    DATAGRAMS_A_TICK = 64, /* Most datagrams that one timer call receives */
+    DATAGRAMS_A_TICK = 64, /* Maximum that one call of the timer receives */
     ARRIVED_MAX      = 64, /* Messages that may wait for progress. More are
                             * dropped, and the sender is asked to wait */
 };
