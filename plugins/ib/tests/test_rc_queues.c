@@ -557,9 +557,8 @@ START_TEST(send_completions_are_polled_until_none_is_left)
 }
 END_TEST
 
-/* The user keeps all buffers that one connection's credits do not need. A
- * second connection needs more, even if no message arrives after it was
- * created. */
+/* The user keeps all buffers that the credits of one connection leave. A second
+ * connection needs more, even if no message arrives. */
 START_TEST(new_connection_adds_buffers_if_the_user_keeps_too_many)
 {
     start();
