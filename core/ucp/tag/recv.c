@@ -244,14 +244,31 @@ static void complete_users(ucp_worker_h worker, const ucp_recv_desc_t *desc,
     req->completed = UCP_REQUEST_DONE;
 }
 
+/* An unexpected message that a receive takes. */
+typedef struct {
+    ucp_recv_desc_t *desc;
+    int is_queued; /* It is still in the queue: ucp_tag_probe_nb() has not
+                    * removed it */
+} early_t;
+
+/* Removes the message from the queue, before anything that may call the user's
+ * callbacks. */
+static void claim(ucp_worker_h worker, const early_t *early)
+{
+    if (early->is_queued) {
+        ucp_tag_unexpected_remove(ucp_worker_tag(worker), early->desc);
+    }
+}
+
 /* Starts a background copy of an unexpected message to memory that the
  * processor cannot access. Returns the request, or NULL if the caller must
  * receive the message at once. */
 static ucp_request_t *recv_early_later(ucp_worker_h worker,
-                                       const ucp_recv_desc_t *desc,
+                                       const early_t *early,
                                        const ucp_dt_iter_t *dt,
                                        const ucp_request_param_t *param)
 {
+    const ucp_recv_desc_t *desc = early->desc;
     ucp_stage_frag_t *frag;
     ucp_request_t *req;
 
@@ -270,6 +287,7 @@ static ucp_request_t *recv_early_later(ucp_worker_h worker,
         ucp_stage_frag_put(frag);
         return NULL;
     }
+    claim(worker, early);
     req->dt = *dt;
     set_info(&req->recv.info, desc->tag, desc->length);
     want_callback(req, param);
@@ -277,23 +295,25 @@ static ucp_request_t *recv_early_later(ucp_worker_h worker,
     return req;
 }
 
-/* Receives an unexpected message, which was removed from the queue; frees
- * `desc`. */
-static ucs_status_ptr_t recv_early(ucp_worker_h worker, ucp_recv_desc_t *desc,
+/* Receives an unexpected message, removes it from the queue, and frees it. If
+ * there is no memory for a request, the message stays as it is. */
+static ucs_status_ptr_t recv_early(ucp_worker_h worker, const early_t *early,
                                    ucp_dt_iter_t *dt,
                                    const ucp_request_param_t *param)
 {
-    int here = is_here(desc);
+    ucp_recv_desc_t *desc = early->desc;
+    int here              = is_here(desc);
     ucs_status_ptr_t ret;
     ucp_request_t *req;
     ucs_status_t status;
 
-    req = recv_early_later(worker, desc, dt, param);
+    req = recv_early_later(worker, early, dt, param);
     if (ucs_unlikely(req != NULL)) {
         ret = ucp_request_user(req);
         goto out;
     }
     if (here && !(param->op_attr_mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL)) {
+        claim(worker, early);
         if (param->op_attr_mask & UCP_OP_ATTR_FIELD_RECV_INFO) {
             set_info(param->recv_info.tag_info, desc->tag, desc->length);
         }
@@ -308,10 +328,10 @@ static ucs_status_ptr_t recv_early(ucp_worker_h worker, ucp_recv_desc_t *desc,
     req = recv_request(worker, param);
     if (req == NULL) {
         ucp_dt_iter_finish(dt);
-        ret = UCS_STATUS_PTR(UCS_ERR_NO_MEMORY);
-        goto out;
+        return UCS_STATUS_PTR(UCS_ERR_NO_MEMORY);
     }
 
+    claim(worker, early);
     req->dt = *dt;
     set_info(&req->recv.info, desc->tag, desc->length);
     if (here) {
@@ -376,8 +396,7 @@ ucs_status_ptr_t ucp_tag_recv_nbx(ucp_worker_h worker, void *buffer,
                 ret = UCS_STATUS_PTR(status);
                 goto out;
             }
-            ucp_tag_unexpected_remove(ucp_worker_tag(worker), desc);
-            ret = recv_early(worker, desc, &early_dt, param);
+            ret = recv_early(worker, &(early_t){desc, 1}, &early_dt, param);
             goto out;
         }
     }
@@ -446,8 +465,9 @@ ucs_status_ptr_t ucp_tag_msg_recv_nbx(ucp_worker_h worker, void *buffer,
     status = cannot_be_immediate(message, param) ?
                  UCS_ERR_NO_RESOURCE :
                  init_dt(worker, &dt, buffer, count, param);
-    ret    = (status == UCS_OK) ? recv_early(worker, message, &dt, param) :
-                                  UCS_STATUS_PTR(status);
+    ret    = (status == UCS_OK) ?
+                 recv_early(worker, &(early_t){message, 0}, &dt, param) :
+                 UCS_STATUS_PTR(status);
     ucp_worker_leave(worker);
     return ret;
 }
