@@ -88,7 +88,9 @@ void ucp_rndv_recv_end(ucp_request_t *req, ucs_status_t status)
     ucp_dt_iter_finish(&req->dt);
     ucp_request_id_del(req);
     ucp_request_ep_del(req);
-    req->worker->received += req->recv.info.length;
+    if (ucs_likely(status == UCS_OK)) {
+        req->worker->received += req->recv.info.length;
+    }
     rndv->complete(req, status);
 }
 
