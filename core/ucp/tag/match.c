@@ -403,7 +403,7 @@ ucp_recv_desc_t *ucp_tag_unexpected_add(ucp_tag_match_t *tm,
     desc->size        = (uint32_t)size;
     desc->header_size = (uint16_t)header_size;
     desc->kind        = kind;
-    desc->from_heap   = from_heap;
+    desc->from_heap   = from_heap ? 1 : 0;
     memcpy(desc + 1, data, size);
     if (ucs_unlikely(tm->stats != NULL)) {
         ucs_stats_add_message(tm->stats, UCP_STATS_EARLY_MSGS, length);
@@ -412,6 +412,7 @@ ucp_recv_desc_t *ucp_tag_unexpected_add(ucp_tag_match_t *tm,
     if (ucs_unlikely(++tm->unexpected.count >= tm->unexpected.limit)) {
         unexpected_grow(tm);
     }
+    desc->is_queued = 1;
     ucs_list_add_tail(&tm->unexpected.all, &desc->by_order);
     unexpected_link(tm, desc, 0, UCP_TAG_MASK_FULL);
     for (i = 1; ucs_unlikely(i < tm->num_keys); ++i) {
@@ -466,6 +467,7 @@ void ucp_tag_unexpected_remove(ucp_tag_match_t *tm, ucp_recv_desc_t *desc)
     unsigned i;
 
     --tm->unexpected.count;
+    desc->is_queued = 0;
     ucs_list_del(&desc->by_order);
     ucs_list_del(&desc->by_key[0]);
     for (i = 1; ucs_unlikely(i < tm->num_keys); ++i) {

@@ -55,11 +55,12 @@ struct ucp_recv_desc {
     ucs_list_link_t by_order;             /**< In arrival order */
     ucs_list_link_t by_key[UCP_TAG_KEYS]; /**< In its bucket of each key */
     ucp_tag_t tag;
-    size_t length;        /**< Length of the whole message */
-    uint32_t size;        /**< Bytes stored after this structure */
-    uint16_t header_size; /**< How many of these bytes precede the payload */
-    uint8_t kind;         /**< ucp_recv_desc_kind_t */
-    uint8_t from_heap;    /**< From the heap, not the pool */
+    size_t length;         /**< Length of the whole message */
+    uint32_t size;         /**< Bytes stored after this structure */
+    uint16_t header_size;  /**< How many of these bytes precede the payload */
+    uint8_t kind;          /**< ucp_recv_desc_kind_t */
+    uint8_t from_heap : 1; /**< From the heap, not the pool */
+    uint8_t is_queued : 1; /**< In the queue of unexpected messages */
 };
 typedef struct ucp_recv_desc ucp_recv_desc_t;
 

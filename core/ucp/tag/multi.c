@@ -209,7 +209,8 @@ void ucp_tag_multi_ended(ucp_tag_multi_t *multi, ucs_status_t status)
 
     multi->ended  = 1;
     multi->status = status;
-    if ((status != UCS_OK) && !multi->removed) {
+    /* Not in the queue: a probe has removed it for the user, who owns it */
+    if ((status != UCS_OK) && desc->is_queued) {
         ucp_tag_unexpected_remove(ucp_worker_tag(worker), desc);
         ucp_tag_unexpected_free(desc);
         if (is_lost) {

@@ -38,9 +38,7 @@ typedef struct ucp_tag_multi {
                          *   none */
     uint8_t ended;      /**< No more fragments arrive; `status` says whether
                          *   the message is complete */
-    /** A probe has removed `desc` from the queue for the user, who owns it */
-    uint8_t removed;
-    uint8_t is_lost; /**< Data was lost because there was no memory */
+    uint8_t is_lost;    /**< Data was lost because there was no memory */
     /** The data arrives in `bytes` by a rendezvous (fetch.h), not in fragments.
      *  If `desc` and `req` are NULL, the message is freed when the rendezvous
      *  ends */

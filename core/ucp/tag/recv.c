@@ -244,19 +244,12 @@ static void complete_users(ucp_worker_h worker, const ucp_recv_desc_t *desc,
     req->completed = UCP_REQUEST_DONE;
 }
 
-/* An unexpected message that a receive takes. */
-typedef struct {
-    ucp_recv_desc_t *desc;
-    int is_queued; /* It is still in the queue: ucp_tag_probe_nb() has not
-                    * removed it */
-} early_t;
-
-/* Removes the message from the queue, before anything that may call the user's
- * callbacks. */
-static void claim(ucp_worker_h worker, const early_t *early)
+/* Removes the message from the queue, unless ucp_tag_probe_nb() has done so.
+ * Called before anything that may call the user's callbacks. */
+static void claim(ucp_worker_h worker, ucp_recv_desc_t *desc)
 {
-    if (early->is_queued) {
-        ucp_tag_unexpected_remove(ucp_worker_tag(worker), early->desc);
+    if (desc->is_queued) {
+        ucp_tag_unexpected_remove(ucp_worker_tag(worker), desc);
     }
 }
 
@@ -264,11 +257,10 @@ static void claim(ucp_worker_h worker, const early_t *early)
  * processor cannot access. Returns the request, or NULL if the caller must
  * receive the message at once. */
 static ucp_request_t *recv_early_later(ucp_worker_h worker,
-                                       const early_t *early,
+                                       ucp_recv_desc_t *desc,
                                        const ucp_dt_iter_t *dt,
                                        const ucp_request_param_t *param)
 {
-    const ucp_recv_desc_t *desc = early->desc;
     ucp_stage_frag_t *frag;
     ucp_request_t *req;
 
@@ -287,7 +279,7 @@ static ucp_request_t *recv_early_later(ucp_worker_h worker,
         ucp_stage_frag_put(frag);
         return NULL;
     }
-    claim(worker, early);
+    claim(worker, desc);
     req->dt = *dt;
     set_info(&req->recv.info, desc->tag, desc->length);
     want_callback(req, param);
@@ -297,23 +289,22 @@ static ucp_request_t *recv_early_later(ucp_worker_h worker,
 
 /* Receives an unexpected message, removes it from the queue, and frees it. If
  * there is no memory for a request, the message stays as it is. */
-static ucs_status_ptr_t recv_early(ucp_worker_h worker, const early_t *early,
+static ucs_status_ptr_t recv_early(ucp_worker_h worker, ucp_recv_desc_t *desc,
                                    ucp_dt_iter_t *dt,
                                    const ucp_request_param_t *param)
 {
-    ucp_recv_desc_t *desc = early->desc;
-    int here              = is_here(desc);
+    int here = is_here(desc);
     ucs_status_ptr_t ret;
     ucp_request_t *req;
     ucs_status_t status;
 
-    req = recv_early_later(worker, early, dt, param);
+    req = recv_early_later(worker, desc, dt, param);
     if (ucs_unlikely(req != NULL)) {
         ret = ucp_request_user(req);
         goto out;
     }
     if (here && !(param->op_attr_mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL)) {
-        claim(worker, early);
+        claim(worker, desc);
         if (param->op_attr_mask & UCP_OP_ATTR_FIELD_RECV_INFO) {
             set_info(param->recv_info.tag_info, desc->tag, desc->length);
         }
@@ -331,7 +322,7 @@ static ucs_status_ptr_t recv_early(ucp_worker_h worker, const early_t *early,
         return UCS_STATUS_PTR(UCS_ERR_NO_MEMORY);
     }
 
-    claim(worker, early);
+    claim(worker, desc);
     req->dt = *dt;
     set_info(&req->recv.info, desc->tag, desc->length);
     if (here) {
@@ -396,7 +387,7 @@ ucs_status_ptr_t ucp_tag_recv_nbx(ucp_worker_h worker, void *buffer,
                 ret = UCS_STATUS_PTR(status);
                 goto out;
             }
-            ret = recv_early(worker, &(early_t){desc, 1}, &early_dt, param);
+            ret = recv_early(worker, desc, &early_dt, param);
             goto out;
         }
     }
@@ -444,9 +435,6 @@ ucp_tag_message_h ucp_tag_probe_nb(ucp_worker_h worker, ucp_tag_t tag,
         set_info(info, desc->tag, desc->length);
         if (remove) {
             ucp_tag_unexpected_remove(ucp_worker_tag(worker), desc);
-            if (desc->kind == UCP_RECV_DESC_MULTI) {
-                ucp_tag_multi_of(desc)->removed = 1;
-            }
         }
     }
     ucp_worker_leave(worker);
@@ -465,9 +453,8 @@ ucs_status_ptr_t ucp_tag_msg_recv_nbx(ucp_worker_h worker, void *buffer,
     status = cannot_be_immediate(message, param) ?
                  UCS_ERR_NO_RESOURCE :
                  init_dt(worker, &dt, buffer, count, param);
-    ret    = (status == UCS_OK) ?
-                 recv_early(worker, &(early_t){message, 0}, &dt, param) :
-                 UCS_STATUS_PTR(status);
+    ret    = (status == UCS_OK) ? recv_early(worker, message, &dt, param) :
+                                  UCS_STATUS_PTR(status);
     ucp_worker_leave(worker);
     return ret;
 }
