@@ -139,8 +139,7 @@ struct ud_ep {
     ucx_window_t window; /* Sequence numbers and unacknowledged packets */
     struct ibv_ah *ah;
     uint32_t qpn;       /* Number of the peer's queue pair */
-    uint32_t remote;    /* The peer's id of the connection; valid with
-                         * UD_EP_CONNECTED */
+    uint32_t remote;    /* The peer's id of the connection; 0: not known */
     uint32_t id;        /* Id of this endpoint, which the peer's packets contain
                          * (ud_slot_t.id) */
     uint32_t ordinal;   /* Number of the connection among those of the two
@@ -466,6 +465,11 @@ void ud_peer_replace_old(ud_iface_t *iface, const ud_peer_t *peer);
 
 /* Sends UD_CONNECT, and sets the time of the next one. */
 void ud_connect(ud_iface_t *iface, ud_ep_t *ep);
+/* A packet of the peer for this endpoint has arrived, which is not connected.
+ * The packet contains the endpoint's id, so the connection exists if the peer
+ * had requested it: connects the endpoint and returns 1. Otherwise returns
+ * 0. */
+int ud_connect_again(ud_iface_t *iface, ud_ep_t *ep);
 /* Sends a control packet of this kind to the peer of the endpoint. Returns 0 if
  * there are no send resources. */
 int ud_send_control(ud_iface_t *iface, ud_ep_t *ep, ud_kind_t kind);

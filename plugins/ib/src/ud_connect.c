@@ -89,14 +89,14 @@ static void send_kept(ud_iface_t *iface, ud_ep_t *ep)
     ib_link_queue(&iface->resending, &ep->resending);
 }
 
-/* Connects the endpoint: UD_CONNECT or UD_ACCEPT contains the peer's id of the
- * connection. */
-static void connected(ud_iface_t *iface, ud_ep_t *ep,
-                      const ud_wire_control_t *control)
+/* Connects the endpoint. `remote`: the peer's id of the connection; `rx_psn`:
+ * sequence number of the first packet that the peer sends. */
+static void establish(ud_iface_t *iface, ud_ep_t *ep, uint32_t remote,
+                      uint32_t rx_psn)
 {
-    ep->remote = le32toh(control->from);
+    ep->remote = remote;
     ep->state |= UD_EP_CONNECTED;
-    ucx_window_connected(&ep->window, le32toh(control->head.psn), iface->now);
+    ucx_window_connected(&ep->window, rx_psn, iface->now);
     /* The deadline was for the next UD_CONNECT, which is not sent any more. */
     ib_link_remove(&ep->active);
     if (!ucx_window_is_idle(&ep->window)) {
@@ -105,6 +105,21 @@ static void connected(ud_iface_t *iface, ud_ep_t *ep,
     if (!ucx_pending_is_empty(&ep->pending)) {
         ib_link_queue(&iface->ready, &ep->ready);
     }
+}
+
+static void connected(ud_iface_t *iface, ud_ep_t *ep,
+                      const ud_wire_control_t *control)
+{
+    establish(iface, ep, le32toh(control->from), le32toh(control->head.psn));
+}
+
+int ud_connect_again(ud_iface_t *iface, ud_ep_t *ep)
+{
+    if ((ep->state & UD_EP_FAILED) || (ep->remote == 0)) {
+        return 0;
+    }
+    establish(iface, ep, ep->remote, ep->window.rx_psn);
+    return 1;
 }
 
 static ud_ep_t *by_ordinal(const ud_peer_t *peer, uint32_t ordinal)
@@ -227,10 +242,16 @@ static void take_probe(ud_iface_t *iface, ud_ep_t *ep,
 static void take_reset(ud_iface_t *iface, ud_ep_t *ep,
                        const ud_wire_control_t *control)
 {
-    if ((ep != NULL) && (ep->remote == le32toh(control->from)) &&
-        (ep->peer->iface.qpn == control->iface.qpn) &&
-        (control->to_token == iface->address.token)) {
+    if ((ep == NULL) || (ep->remote != le32toh(control->from)) ||
+        (ep->peer->iface.qpn != control->iface.qpn) ||
+        (control->to_token != iface->address.token)) {
+        return;
+    }
+    if (ep->state & UD_EP_CONNECTED) {
         ud_ep_gone(ep);
+    } else {
+        ep->remote = 0; /* The peer had requested a connection and has ended it.
+                         * The user's request is for a new one. */
     }
 }
 

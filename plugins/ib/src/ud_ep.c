@@ -115,17 +115,16 @@ ud_ep_t *ud_ep_new(ud_iface_t *iface, ud_peer_t *peer, uint32_t ordinal)
 }
 
 /* Returns an endpoint that was created for a request of this peer and that does
- * not belong to the user yet, or NULL. The peer must have confirmed the
- * connection, because otherwise the peer may have ended it already. */
+ * not belong to the user yet, or NULL. */
 static ud_ep_t *find_unused(const ud_peer_t *peer)
 {
-    const uint16_t mask = UD_EP_CONNECTED | UD_EP_CONFIRMED | UD_EP_USED |
-                          UD_EP_LEFT | UD_EP_FIN_SENT | UD_EP_FIN_TAKEN |
-                          UD_EP_GONE | UD_EP_FAILED;
+    const uint16_t mask = UD_EP_CONNECTED | UD_EP_USED | UD_EP_LEFT |
+                          UD_EP_FIN_SENT | UD_EP_FIN_TAKEN | UD_EP_GONE |
+                          UD_EP_FAILED;
     ud_ep_t *ep;
 
     for (ep = peer->eps; ep != NULL; ep = ep->next_of_peer) {
-        if ((ep->state & mask) == (UD_EP_CONNECTED | UD_EP_CONFIRMED)) {
+        if ((ep->state & mask) == UD_EP_CONNECTED) {
             break;
         }
     }
@@ -185,6 +184,12 @@ ucs_status_t ud_ep_create(uct_iface_h uct_iface, const uct_ep_params_t *params,
             return UCS_ERR_NO_MEMORY;
         }
         ++peer->next_ordinal;
+    }
+    if (!(ep->state & UD_EP_CONFIRMED)) {
+        /* The endpoint is new, or the peer, which has requested it, may have
+         * ended the connection already. So the user's first packets wait for
+         * UD_ACCEPT or for a packet of the peer (ud_connect.c). */
+        ep->state &= (uint16_t)~UD_EP_CONNECTED;
         ep->started = ud_time(iface);
         ud_connect(iface, ep);
     }

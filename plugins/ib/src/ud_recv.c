@@ -262,8 +262,9 @@ static int take_packet(ud_iface_t *iface, ud_recv_t *recv,
     ud_ep_t *ep = ud_ep_by_id(iface, le32toh(wire->conn));
 
     if (ib_unlikely((ep == NULL) || (wc->src_qp != ep->qpn) ||
-                    ((ep->state & (UD_EP_CONNECTED | UD_EP_FAILED)) !=
-                     UD_EP_CONNECTED))) {
+                    (((ep->state & (UD_EP_CONNECTED | UD_EP_FAILED)) !=
+                      UD_EP_CONNECTED) &&
+                     !ud_connect_again(iface, ep)))) {
         ++iface->num_stale;
         return 0;
     }
