@@ -152,6 +152,17 @@ void rc_ep_free(rc_ep_t *ep)
     free(ep);
 }
 
+/* Removes the endpoint from iface->waiting, unless the plugin itself waits for
+ * send resources: to post the request that drains the queue pair
+ * (post_drain()), or RC_AM_HELLO. */
+static void end_waiting(rc_ep_t *ep)
+{
+    if (!(ep->state & RC_EP_DRAIN) &&
+        ((ep->state & (RC_EP_GREETS | RC_EP_JOINING)) != RC_EP_GREETS)) {
+        rc_link_remove(&ep->waiting);
+    }
+}
+
 /* The queue pair is not destroyed yet: progress first polls the completions of
  * all messages that the endpoint has received. Some devices drop the
  * completions of a destroyed queue pair, but for the peer each message that
@@ -191,9 +202,10 @@ void rc_ep_finish(rc_ep_t *ep)
         }
         return;
     }
-    rc_link_remove(&ep->waiting);
+    end_waiting(ep);
     if (rc_ep_needs_empty(ep) &&
-        (rc_ep_post_empty(ep) == UCS_ERR_NO_RESOURCE)) {
+        (rc_ep_post_empty(ep) == UCS_ERR_NO_RESOURCE) &&
+        rc_link_is_alone(&ep->waiting)) {
         rc_link_add_tail(&iface->waiting, &ep->waiting);
     }
 }
@@ -235,6 +247,6 @@ void rc_ep_pending_purge(uct_ep_h uct_ep, uct_pending_purge_callback_t cb,
 {
     rc_ep_t *ep = (rc_ep_t *)uct_ep;
 
-    rc_link_remove(&ep->waiting);
+    end_waiting(ep);
     ucx_pending_purge(&ep->pending, cb, arg);
 }

@@ -425,6 +425,47 @@ START_TEST(all_requests_may_fail_at_once)
 }
 END_TEST
 
+static int last_is_signaled(const rc_ep_t *ep)
+{
+    const queue_pair_t *qp = (const queue_pair_t *)ep->qp;
+
+    return qp->sends[(qp->first + qp->count - 1) % MAX_QUEUE].is_signaled;
+}
+
+/* A connection fails while the last request is unsignaled and executed, and
+ * send_cq has no free entry for the request that would show that. Then the user
+ * destroys the endpoint. */
+START_TEST(endpoint_that_fails_while_the_queue_is_full_ends)
+{
+    uint64_t data = 1;
+    uint32_t index;
+    rc_ep_t *ep;
+
+    start();
+    ep    = eps[0];
+    index = ep->index;
+    do {
+        ck_assert_int_eq(rc_ep_put_short(&ep->super, &data, sizeof(data), 0, 0),
+                         UCS_OK);
+    } while (last_is_signaled(ep));
+    for (unsigned i = 1; i < NUM_EPS; ++i) {
+        while (rc_ep_put_short(&eps[i]->super, &data, sizeof(data), 0, 0) ==
+               UCS_OK) {
+        }
+    }
+    ck_assert_uint_eq(iface->cq_free, 0);
+    run((queue_pair_t *)ep->qp, UINT_MAX);
+    rc_ep_fail(ep, UCS_ERR_ENDPOINT_TIMEOUT, 1);
+    rc_ep_pending_purge(&ep->super, NULL, NULL);
+    rc_ep_destroy(&ep->super);
+    eps[0] = NULL;
+    finish();
+    ck_assert_ptr_null(iface->eps[index]);
+    ck_assert_uint_eq(iface->cq_free, SEND_CQ_LEN);
+    rc_iface_close(&iface->super);
+}
+END_TEST
+
 static size_t pack(void *to, void *arg)
 {
     memset(to, 1, 100);
@@ -585,6 +626,7 @@ int main(void)
 {
     const TTest *const tests[] = {
         all_requests_may_fail_at_once,
+        endpoint_that_fails_while_the_queue_is_full_ends,
         any_order_of_sends_failures_and_ends_fits,
         no_more_is_received_than_the_queue_has_entries_for,
         send_completions_are_polled_until_none_is_left,
