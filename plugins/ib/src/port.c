@@ -124,11 +124,18 @@ static int gid_rank(const struct ibv_gid_entry *entry)
     }
 }
 
-/* Reads the entry of the GID table that the user has configured. */
+/* Reads the entry of the GID table that the user has configured. Address
+ * handles have 8 bits for the index. */
 static ucs_status_t gid_by_index(const ucx_host_t *host,
                                  struct ibv_context *context, unsigned index,
                                  ib_port_t *port, struct ibv_gid_entry *entry)
 {
+    if (index > UINT8_MAX) {
+        ucx_error("UCX_IB_GID_INDEX=%u: only the GIDs 0 to %u of a port can be "
+                  "used",
+                  index, UINT8_MAX);
+        return UCS_ERR_INVALID_PARAM;
+    }
     if (ibv_query_gid_ex(context, port->number, index, entry, 0) == 0) {
         return UCS_OK;
     }
@@ -167,7 +174,8 @@ static ucs_status_t gid_select(struct ibv_context *context, int port_length,
     int rank                    = 0, entry_rank;
 
     for (ssize_t i = 0; i < length; ++i) {
-        if (table[i].port_num != port->number) {
+        if ((table[i].port_num != port->number) ||
+            (table[i].gid_index > UINT8_MAX)) {
             continue;
         }
         entry_rank = gid_rank(&table[i]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Configuration variables of ports and of libibverbs: which ports reach each
  * other, when packets have a global header, which variables of a transport
- * override those of the domain, which P_Key is selected, whether
+ * override those of the domain, which P_Key and which GID are selected, whether
  * ibv_fork_init() is called. */
 #include "../src/device.h"
 #include "../src/md.h"
@@ -44,6 +44,7 @@ int ibv_query_port(struct ibv_context *context, uint8_t number,
     attr->link_layer   = link_layer;
     attr->active_mtu   = IBV_MTU_4096;
     attr->pkey_tbl_len = sizeof(pkeys) / sizeof(pkeys[0]);
+    attr->gid_tbl_len  = 2;
     return 0;
 }
 
@@ -52,6 +53,37 @@ int _ibv_query_gid_ex(struct ibv_context *context, uint32_t number,
                       uint32_t flags, size_t size)
 {
     memset(entry, 0, size);
+    entry->gid_index = index;
+    return 0;
+}
+
+/* The GID table of the port: a link-local GID, and an IPv4 address (the better
+ * one) at this index */
+static uint32_t ipv4_index;
+
+ssize_t _ibv_query_gid_table(struct ibv_context *context,
+                             struct ibv_gid_entry *entries, size_t max_entries,
+                             uint32_t flags, size_t entry_size)
+{
+    static const uint8_t ipv4[16] = {[10] = 0xff, 0xff, 10, 7, 0, 1};
+
+    ck_assert_uint_ge(max_entries, 2);
+    memset(entries, 0, 2 * sizeof(*entries));
+    for (int i = 0; i < 2; ++i) {
+        entries[i].port_num = 1;
+        entries[i].gid_type = IBV_GID_TYPE_ROCE_V2;
+    }
+    entries[0].gid_index  = 1;
+    entries[0].gid.raw[0] = 0xfe;
+    entries[0].gid.raw[1] = 0x80;
+    entries[1].gid_index  = ipv4_index;
+    memcpy(entries[1].gid.raw, ipv4, sizeof(ipv4));
+    return 2;
+}
+
+int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
+{
+    attr->phys_port_cnt = 1;
     return 0;
 }
 
@@ -274,6 +306,33 @@ START_TEST(ethernet_has_no_partitions)
 }
 END_TEST
 
+/* Opens a port with this value of UCX_IB_GID_INDEX. Returns the index of the
+ * selected GID, or an error. */
+static int select_gid(unsigned index)
+{
+    static struct ibv_device device   = {.transport_type = IBV_TRANSPORT_IB};
+    static struct ibv_context context = {.device = &device};
+    const ib_md_config_t config       = {.gid_index = index};
+    ucs_status_t status;
+    ib_port_t port;
+
+    link_layer = IBV_LINK_LAYER_ETHERNET;
+    status     = ib_port_open(&host, &context, 1, &config, &port);
+    return (status == UCS_OK) ? port.gid_index : status;
+}
+
+/* The index has 8 bits in an address handle. */
+START_TEST(gids_above_255_are_not_used)
+{
+    ck_assert_int_eq(select_gid(255), 255);
+    ck_assert_int_eq(select_gid(256), UCS_ERR_INVALID_PARAM);
+    ipv4_index = 255;
+    ck_assert_int_eq(select_gid(UINT_MAX), 255);
+    ipv4_index = 256;
+    ck_assert_int_eq(select_gid(UINT_MAX), 1);
+}
+END_TEST
+
 /* Tries to open a memory domain with this value of UCX_IB_FORK_INIT. Opening
  * always fails, because there is no device, but the status shows at which
  * step. */
@@ -315,6 +374,7 @@ int main(void)
         both_transports_have_the_variables,
         full_membership_of_a_partition_is_preferred,
         ethernet_has_no_partitions,
+        gids_above_255_are_not_used,
         libibverbs_is_prepared_for_fork_unless_the_user_forbids_it,
     };
 
