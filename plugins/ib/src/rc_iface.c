@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
-enum { RC_AM_SHORT_HEAD = 1 + sizeof(uint64_t) };
-
 /* --- Opening -------------------------------------------------------------- */
 
 static ucs_status_t make_queues(rc_iface_t *iface)
