@@ -131,7 +131,7 @@ static const ucx_config_field_t ud_fields[] = {
        "again. More is taken as round trips need."),
     UD("TIMER_BACKOFF", DOUBLE, timer_backoff, "2.0", 0, 0,
        "Factor of that time for each time that nothing was acknowledged."),
-    UD("ACK_DELAY", TIME, ack_delay, "1ms", 0, 0,
+    UD("ACK_DELAY", TIME, ack_delay, "2.5ms", 0, 0,
        "Time that an acknowledgement waits for a packet to travel with."),
     UD("MAX_WINDOW", UINT, max_window, "256", 2, 65536,
        "Packets of a connection that wait for acknowledgement, at most."),

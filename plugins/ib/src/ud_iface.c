@@ -114,7 +114,11 @@ static void set_limits(ud_iface_t *iface)
     params->max_rto   = (params->max_rto > params->min_rto) ? params->max_rto :
                                                               params->min_rto;
     params->backoff   = (config->timer_backoff > 1) ? config->timer_backoff : 1;
-    params->ack_delay = config->ack_delay;
+    /* At most a quarter of the shortest timeout, so that no packet whose
+     * acknowledgement waits is sent again */
+    params->ack_delay = (config->ack_delay < params->min_rto / 4) ?
+                            config->ack_delay :
+                            params->min_rto / 4;
 }
 
 /* Sets the address of this interface, with a random token. */

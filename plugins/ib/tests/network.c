@@ -284,7 +284,7 @@ ud_iface_t *network_open(uct_am_callback_t cb, void *arg)
         .linger        = 0.1,
         .timer_tick    = 0.01,
         .timer_backoff = 2,
-        .ack_delay     = 1e-3,
+        .ack_delay     = 2.5e-3,
         .max_window    = 64,
         .tx_queue_len  = 256,
         .tx_moderation = 64,
