@@ -56,8 +56,8 @@ enum {
     UCP_REQUEST_FLAG_ANNOUNCED = 1 << 8,
     /** stream: receive posted on a stream, may be cancelled */
     UCP_REQUEST_FLAG_STREAM    = 1 << 9,
-    /** tag: receive of a message in fragments, some of which are missing; may
-     *  be cancelled */
+    /** tag: receive of a message whose data has not all arrived: a message in
+     *  fragments, or a fetched one (tag/fetch.h); may be cancelled */
     UCP_REQUEST_FLAG_ARRIVING  = 1 << 10,
     /** rndv: receive whose data arrives by rendezvous */
     UCP_REQUEST_FLAG_BY_RNDV   = 1 << 11,

@@ -12,11 +12,14 @@
 #include <stdlib.h>
 
 enum {
-    LEAST_ALIGNMENT       = 16, /* alignment of the data in a copy, in bytes */
+    /* Minimum alignment of the data in a copy, in bytes; a larger alignment
+     * that the user requests is used instead */
+    LEAST_ALIGNMENT       = 16,
     /* If the user's alignment is above this, copies are not pooled: the
      * elements of the pool would be mostly padding */
     MOST_POOLED_ALIGNMENT = 256,
-    SMALL_DESC_SIZE       = 256, /* data up to this size is pooled */
+    /* Copies of more bytes of data are not pooled */
+    SMALL_DESC_SIZE       = 256,
 };
 
 static size_t copy_alignment(const ucp_am_worker_t *am)

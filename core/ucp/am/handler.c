@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The worker's table of handlers of active messages, by id. Its size is a power
- * of two above the highest id so far, at least 32; it never shrinks.
+ * The worker's table of handlers of active messages, by id. Its size is 0 until
+ * the first handler is set, then a power of two above the highest id so far, at
+ * least 32; it never shrinks.
  */
 #include "ucp/am/am.h"
 #include "ucp/base/worker.h"

@@ -218,8 +218,9 @@ static void placed(ucp_stage_frag_t *frag)
 
 /* For a user's buffer that the processor cannot access (for example of a GPU):
  * starts a copy of the received data in the background, where it is combined
- * with other small copies. Returns the request; NULL if no other small copies
- * are in flight or the data is not suitable: the caller then copies at once. */
+ * with other small copies. Returns the request; NULL if no copy was started,
+ * for example because no other small copies are in flight: the caller then
+ * copies at once. */
 static UCS_F_NOINLINE ucp_request_t *
 unpack_later(ucp_worker_h worker, ucp_am_desc_t *desc, const ucp_dt_iter_t *dt,
              const ucp_request_param_t *param)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The receiver of active messages: calls of handlers, for messages with data
- * (eager) and for announcements of data that is still at the sender
- * (rendezvous).
+ * The receiver of active messages: finds and calls handlers, for messages with
+ * data (eager) and for announcements of data that is still at the sender
+ * (rendezvous); the endpoint for replies; reception and rejection of the data
+ * of a rendezvous.
  */
 #ifndef UCP_AM_RECV_H
 #define UCP_AM_RECV_H

@@ -57,9 +57,12 @@ static size_t rts_pack(void *dest, void *arg)
     return length + header_length;
 }
 
-/* Sends the announcement, then frees the copy of the user's header. The members
- * of the send are read before, because ucp_rndv_announce() may free the
- * request. */
+/* Sends the announcement, then frees the copy of the user's header, unless the
+ * result is UCS_ERR_NO_RESOURCE: the announcement is then sent again later. The
+ * members of the send are read before, because ucp_rndv_announce() may free the
+ * request. `copied` is 0 during this call, so that rndv_abort() does not free
+ * the copy, too, if the endpoint fails or is closed in the call: a message to
+ * the own worker may call handlers there. */
 static ucs_status_t rts_progress(ucp_request_t *req)
 {
     ucp_am_send_t *msg = ucp_send_am(req);

@@ -2,7 +2,7 @@
 /*
  * ucp_am_send_nbx: checks the arguments, sends short messages at once and
  * without a request, and starts all others by the protocol with the lowest
- * cost.
+ * cost, or by the one that the user's flags request.
  */
 #include "ucp/am/eager.h"
 #include "ucp/dt/dt.h"
@@ -66,8 +66,9 @@ static ucs_status_t copy_header(ucp_request_t *req)
     return UCS_OK;
 }
 
-/* Selects the protocol by the table of costs, or by the user's flags
- * UCP_AM_SEND_FLAG_RNDV and UCP_AM_SEND_FLAG_EAGER. */
+/* Selects the protocol by the table of costs, by the user's flags
+ * UCP_AM_SEND_FLAG_RNDV and UCP_AM_SEND_FLAG_EAGER, or by a trial
+ * (learn/trial.h). */
 static const ucp_proto_t *select_proto(ucp_ep_h ep, ucp_request_t *req,
                                        unsigned flags, uint32_t attr)
 {

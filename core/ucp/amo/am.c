@@ -55,11 +55,12 @@ static ucs_status_t am_progress(ucp_request_t *req)
     return UCS_OK;
 }
 
-/* This protocol supports only operations that the key's lane does not support,
- * and costs are not compared. So the same operation on a key is never carried
- * out in two ways: atomics of a device and atomics of the owner's processor may
- * not be atomic with each other. Different operations on a key may use
- * different ways (see amo.h). */
+/* This protocol supports only operations that the key's atomic lane
+ * (ucp_rma_config::amo_lane) does not support, and costs are not compared:
+ * atomics of a device and atomics of the owner's processor may not be atomic
+ * with each other. So the same operation on a key uses only one protocol,
+ * unless the lane fails. Different operations on a key may use different
+ * protocols (see amo.h). */
 static unsigned am_query(const ucp_proto_query_t *query,
                          ucp_proto_range_t *range)
 {

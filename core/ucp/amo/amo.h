@@ -72,7 +72,7 @@ typedef struct ucp_amo_data {
      *  here first: `result` points to this member, and ucp_amo_end() copies the
      *  value to the user's memory */
     uint64_t staged;
-    uint8_t op, size;
+    uint8_t op, size; /**< UCP_ATOMIC_OP_*; 4 or 8 bytes */
 } ucp_amo_data_t;
 
 UCP_AREA_ACCESSOR(ucp_send_amo, ucp_request_t, send.data, ucp_amo_data_t)

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <ucs/sys/compiler_def.h>
 
-/** Declares an area, which is aligned like a pointer. */
+/** Declares an area of `_size` bytes, aligned to 8. */
 #define UCP_AREA(_name, _size) _Alignas(8) char _name[_size]
 
 /** Defines `_accessor`, which returns the structure in the area `_member` of an

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Classes of operations: tagged messages, active messages, streams, remote
- * memory, and what they share. A class describes itself in one constant. Lower
- * layers call classes only through the table of all classes, mostly by the
- * functions below. The table is made from the list in classes.h: a new class is
- * a new folder and a new row of that list.
+ * memory, and what they share, for example rendezvous. A class describes itself
+ * in one constant, a ucp_class_t. Lower layers call classes only through the
+ * table of all classes, mostly by the functions below. The table is made from
+ * the list in classes.h: a new class is a new folder and a new row of that
+ * list.
  */
 #ifndef UCP_CLASS_H
 #define UCP_CLASS_H
@@ -95,8 +96,9 @@ typedef struct ucp_class {
 
     /** An endpoint was created for the user, not by the library for replies. */
     ucs_status_t (*ep_init)(ucp_ep_h ep, const ucp_ep_params_t *params);
-    /** The close of the endpoint begins. `force`: without a flush, as with
-     *  UCP_EP_CLOSE_FLAG_FORCE. */
+    /** A close of the endpoint begins. `force`: without a flush, as with
+     *  UCP_EP_CLOSE_FLAG_FORCE; such a close may begin while one with a flush
+     *  is not complete. */
     void (*ep_close)(ucp_ep_h ep, int force);
     /** Returns non-zero if the peer still has to send data or replies: the
      *  close waits for them. */
@@ -140,8 +142,8 @@ extern const ucp_class_t *const ucp_classes[];
  * If a worker_init fails, ucp_classes_init() cleans up the classes before it.
  * ucp_classes_iface_opened() and ucp_classes_ep_init() stop at the first
  * failure and leave the clean-up to the caller. Functions that return an int
- * return non-zero if a class does, and stop there; so does
- * ucp_classes_cancel(). */
+ * stop at the first class whose function returns non-zero, and return
+ * non-zero. ucp_classes_cancel() also stops at that class. */
 ucs_status_t ucp_classes_init(ucp_worker_h worker,
                               const ucp_worker_params_t *params);
 void ucp_classes_stop(ucp_worker_h worker);

@@ -39,7 +39,8 @@ typedef struct ucp_config_options {
     unsigned max_rndv_lanes;
     unsigned max_rma_lanes;
     /** A lane carries a part of a large transfer only if the bandwidth of the
-     *  best lane is at most this many times the bandwidth of the lane */
+     *  best lane is at most this many times the bandwidth of the lane. At least
+     *  1 */
     double max_lane_ratio;
     int proto_info;
     int proto_measure;
@@ -47,7 +48,8 @@ typedef struct ucp_config_options {
     int proto_learn_streams;
     int adaptive_progress;
     /** In bytes: receives into smaller buffers are not posted to a transport
-     *  that matches tags. SIZE_MAX: the transport's minimum */
+     *  that matches tags. SIZE_MAX, or less than the transport's minimum: this
+     *  minimum */
     size_t tm_thresh;
     /** In bytes: shorter messages of ucp_tag_send_nbr complete without waiting
      *  for the receiver */
@@ -62,17 +64,20 @@ typedef struct ucp_config_options {
     int address_debug_info;
     /** UCS_ULUNITS_AUTO means the limit of the system */
     unsigned long listener_backlog;
-    /** Seconds between two checks for lost peers */
+    /** Seconds between two checks for lost peers; 0 or infinite: no checks */
     double keepalive_interval;
     /** Maximum number of endpoints of a worker that are checked for lost peers
      *  in one interval */
     unsigned long keepalive_num_eps;
     /** Seconds after which an endpoint fails if its peer has not answered the
-     *  request to connect lanes */
+     *  request to connect lanes; 0 or infinite: never */
     double wireup_timeout;
 } ucp_config_options_t;
 
 struct ucp_config {
+    /** As read: "auto" and "inf" are UCS_MEMUNITS_AUTO and UCS_MEMUNITS_INF.
+     *  ucp_config_options_clone() converts them to the values described above,
+     *  for the context */
     ucp_config_options_t options;
     char *app_prefix; /**< Prefix of variables (PREFIX_UCX_*), or NULL */
     char *filename;   /**< Additional file with settings, or NULL */

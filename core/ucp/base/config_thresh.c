@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Maximum length of a size as text: longer text is not a number. */
+/* Bytes of a buffer for a size as text. Longer text is rejected. */
 enum { MAX_TEXT = 64 };
 
 static const char *skip_spaces(const char *p)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The type of a setting with one size for peers on this machine (intra) and
- * one for all other peers (inter): "16k" for both, or "intra:16k,inter:128k".
+ * The type of a setting with one size in bytes for peers on this machine
+ * (intra) and one for all other peers (inter): "16k" for both, or
+ * "intra:16k,inter:128k". A size that is not set is UCS_MEMUNITS_AUTO.
  */
 #ifndef UCP_CONFIG_THRESH_H
 #define UCP_CONFIG_THRESH_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two functions on contexts that all folders use: the check of a field_mask
+ * Two functions on contexts that several folders use: the check of a field_mask
  * from a newer program, and the settings of ucp_config_modify for transports.
  */
 #include "ucp/base/context.h"

@@ -25,9 +25,9 @@ enum {
     UCP_EP_FLAG_CLOSING    = UCS_BIT(4), /**< The user has called
                                           *   ucp_ep_close_nbx, or the library
                                           *   closes the endpoint */
-    /** An event will continue the queue `waiting`: a transport calls a member
-     *  `pending` that is in its pending queue, the lanes are connected, or a
-     *  copy of data is complete (order/queue.h) */
+    /** An event will continue the queue `waiting`, for example: a transport
+     *  calls a member `pending` that is in its pending queue, the lanes are
+     *  connected, or a copy of data is complete (order/queue.h) */
     UCP_EP_FLAG_PENDING    = UCS_BIT(5),
     /** The requests in the queue `waiting` are being sent */
     UCP_EP_FLAG_DRAINING   = UCS_BIT(6),
@@ -96,7 +96,7 @@ typedef struct ucp_ep_extra {
 #define UCP_EP_BITS(_name, _worker, _ep, _bits) uint8_t _name[_bits];
 
 struct ucp_ep {
-    /* Hot path for small messages: one cache line */
+    /* Hot path: small messages use the members up to `waiting` */
     ucp_worker_h worker;
     /** The transport's endpoint of lane 0, which carries the active messages;
      *  NULL if the endpoint has failed */
@@ -157,8 +157,9 @@ struct ucp_ep {
     /** Random part of the id by which peers name this endpoint. Only peers that
      *  may reply know it, and their replies repeat it */
     uint32_t secret;
-    /** Number of bytes of the user's operations after which the bandwidths of
-     *  the lanes are queried again (proto/measure.h); counts down */
+    /** The bandwidths of the lanes are queried again after this many bytes
+     *  (proto/measure.h). Each large operation of the user subtracts its
+     *  bytes */
     uint32_t unmeasured;
     uint64_t peer_uuid; /**< UUID of the peer's worker */
     /** Id of the peer's endpoint that this one replies to; 0 if none */

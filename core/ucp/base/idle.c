@@ -14,8 +14,8 @@ enum {
      * interval costs more, because a poll may be a system call; a longer one
      * delays the first message of a new peer */
     POLL_USEC = 50,
-    /* Calls of poll_iface(), one in POLL_USEC, after which an interface
-     * without endpoints becomes idle */
+    /* Calls of poll_iface(), at most one in POLL_USEC, after which an
+     * interface without endpoints becomes idle */
     AWAKE     = 1000,
 };
 

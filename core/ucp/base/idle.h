@@ -5,7 +5,7 @@
  *
  * An interface becomes active when it gets an endpoint, or when a poll finds an
  * event: a peer may send to an interface without endpoints. An active interface
- * becomes idle when it has been without endpoints for about 50 ms. Idle
+ * becomes idle when it has been without endpoints for at least 50 ms. Idle
  * interfaces are polled about every 50 microseconds, or every 16 rounds of
  * progress if these take longer. ucp_worker_arm() makes the next progress poll
  * them at once, because a thread that is woken has to find the event.

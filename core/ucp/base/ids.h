@@ -2,8 +2,8 @@
 /*
  * Ids for objects that peers refer to. One part of an id is the number of a
  * slot in a table; the other part counts the uses of the slot, modulo 4096. So
- * a stale id, or an invalid id from a faulty peer, is very unlikely to refer to
- * another object.
+ * a stale id is very unlikely to refer to another object. An id that a faulty
+ * peer invents may refer to any object.
  */
 #ifndef UCP_IDS_H
 #define UCP_IDS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Requests: operations that are under way. The user's pointer refers to the
- * area after the request, so that requests from the pool and requests that the
- * user allocated are used in the same way.
+ * Requests: operations that are under way. The user's pointer is the address
+ * behind the structure, both for requests from the worker's pool and for
+ * requests in memory that the user allocated.
  *
  *       ucp_request_t                     user's area
  *  | status flags ... union of kinds | request_size bytes |
@@ -35,7 +35,8 @@ enum {
 /** Flags with a meaning for all classes of operations; classes.h has the flags
  *  of single classes. */
 enum {
-    /** The user has released the request: it is freed when it completes */
+    /** The user has released the request, or the library made it for itself: it
+     *  is freed when it completes */
     UCP_REQUEST_FLAG_RELEASED = UCS_BIT(1),
     UCP_REQUEST_FLAG_CALLBACK = UCS_BIT(2), /**< The user's callback is set and
                                              *   was not called yet */
@@ -83,7 +84,8 @@ struct ucp_request {
     uint8_t completed;
     /** Sends: index of the lane whose send resources the request waits for. The
      *  progress function sets it before it returns UCS_ERR_NO_RESOURCE;
-     *  UCP_AM_LANE at first. */
+     *  UCP_AM_LANE at first. UCP_NULL_LANE: the request waits for another event
+     *  (ucp_ep_continue()) */
     uint8_t lane;
     uint16_t flags; /**< UCP_REQUEST_FLAG_* */
     uint32_t id;    /**< Number by which a peer names the request; 0: none */
@@ -93,8 +95,8 @@ struct ucp_request {
     ucp_worker_h worker;
     void *user_data;
     ucp_dt_iter_t dt;
-    /** Link in ep->awaited with FLAG_ON_EP, or in a list of a stream with
-     *  FLAG_STREAM */
+    /** Link in ep->awaited with FLAG_ON_EP, in a list of a stream with
+     *  FLAG_STREAM, or in the list of tag offload with FLAG_OFFLOADED */
     ucs_list_link_t ep_link;
 
     union {
@@ -191,7 +193,8 @@ void ucp_request_posted(ucp_request_t *req, ucs_status_t status);
 void ucp_request_complete_recv_length(ucp_request_t *req, ucs_status_t status);
 
 /** Adds the request to, and removes it from, the endpoint's list of requests
- *  that await a reply. */
+ *  that await a reply. The removal has no effect if the request is not in the
+ *  list; otherwise it continues a close that has waited for the request. */
 void ucp_request_ep_add(ucp_request_t *req, ucp_ep_h ep);
 void ucp_request_ep_del(ucp_request_t *req);
 

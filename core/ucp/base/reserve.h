@@ -37,8 +37,8 @@ void ucp_reserve_cleanup(struct ucp_worker *worker);
 
 /** Frees the reserve. Returns non-zero if the caller shall retry the failed
  *  allocation; 0 if there is no reserve, because it was already freed since the
- *  last progress or could not be allocated again. Called by the worker's
- *  thread. */
+ *  last progress or could not be allocated again. Called with the worker's lock
+ *  held. */
 int ucp_reserve_spend(struct ucp_worker *worker);
 
 /** malloc() that uses the reserve if necessary. Released by free(). */

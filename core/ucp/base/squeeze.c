@@ -11,7 +11,7 @@ enum {
     MIN_MATCH = 3,
     NIBBLE    = 15,
     NEAR      = 224, /* A distance up to this takes one byte */
-    FAR       = NEAR + (256 - NEAR) * 256,
+    FAR       = NEAR + (256 - NEAR) * 256, /* The longest distance */
     BUCKETS   = 256,
     /* Maximum number of earlier positions that are compared with one
      * position */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Small types that all of UCP uses: forward declarations, little-endian fields
- * of wire formats, and ucp_wire_end_t, by which a message names its sender's
- * endpoint.
+ * Small types that all of UCP uses: forward declarations, the range of message
+ * identifiers, little-endian fields of wire formats, safe copies of received
+ * bytes, and ucp_wire_end_t, by which a message names its sender's endpoint.
  */
 #ifndef UCP_TYPES_H
 #define UCP_TYPES_H

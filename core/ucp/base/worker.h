@@ -109,8 +109,8 @@ struct ucp_worker {
     int signal_fd; /**< An eventfd in epoll_fd, which ucp_worker_signal()
                     *   writes */
 
-    /** Total bytes received in fragments or by a rendezvous; learn/ counts them
-     *  when it measures a rate */
+    /** Total bytes received in fragments or by a rendezvous; the folder learn/
+     *  includes them in the rates that it measures */
     uint64_t received;
 
     ucs_list_link_t eps; /**< All endpoints */

@@ -68,8 +68,8 @@ void ucp_cm_conn_learn_addresses(ucp_cm_conn_t *conn);
 ucs_status_t ucp_cm_conn_pair(ucp_cm_conn_t *conn, uint64_t peer_ep_id);
 
 /** Changes to state JOINED and sends the requests that have waited in the
- *  endpoint's queue. Called when each side has received the hello of its
- *  peer. */
+ *  endpoint's queue. Called when both sides have the hello of the other
+ *  side. */
 void ucp_cm_conn_join(ucp_cm_conn_t *conn);
 
 /** Disconnects, destroys the manager's endpoint and changes to state GONE. */

@@ -31,7 +31,7 @@ typedef struct ucp_cm_hello {
     size_t address_length;
 } ucp_cm_hello_t;
 
-/** Returns the maximum size of a packed hello without the address. */
+/** Returns the maximum size in bytes of a packed hello without the address. */
 size_t ucp_cm_hello_overhead(void);
 
 /** Packs the hello to `dest`, which must have space for ucp_cm_hello_overhead()

@@ -45,7 +45,8 @@ ucs_status_t ucp_cm_worker_get(ucp_worker_h worker, ucp_cm_worker_t **cms_p);
 ucs_status_t ucp_cm_manager_open(ucp_worker_h worker,
                                  ucp_cm_manager_t *manager);
 
-/** Opens and returns the manager of a component. */
+/** Opens and returns the manager of a component. Returns UCS_ERR_UNSUPPORTED if
+ *  the worker has no manager of this component. */
 ucs_status_t ucp_cm_manager_of(ucp_worker_h worker, uct_component_h component,
                                ucp_cm_manager_t **manager_p);
 

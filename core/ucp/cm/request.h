@@ -37,7 +37,7 @@ ucp_conn_request_create(struct ucp_listener *listener,
                         const uct_cm_listener_conn_request_args_t *args);
 
 /** Creates the manager's endpoint for the accepted connection. This consumes
- *  the manager's request. */
+ *  the manager's request `uct`, also on failure. */
 ucs_status_t ucp_conn_request_reply(ucp_conn_request_t *request,
                                     uct_ep_params_t *params, uct_ep_h *uct_p);
 
@@ -45,9 +45,9 @@ ucs_status_t ucp_conn_request_reply(ucp_conn_request_t *request,
  *  client if no reply was sent. */
 void ucp_conn_request_end(ucp_conn_request_t *request);
 
-/** Destroys the managers' listeners, and rejects the requests that the user has
- *  not answered. Takes the lock of the lists, so it waits for a reply that
- *  another thread is sending. */
+/** Destroys the managers' listeners, and rejects and frees the requests that
+ *  the user has not answered. Takes the lock of the lists, so it waits for a
+ *  reply that another thread is sending. */
 void ucp_conn_requests_end(ucs_list_link_t *requests, uct_listener_h *listeners,
                            unsigned num);
 

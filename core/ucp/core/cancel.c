@@ -64,8 +64,9 @@ static void cancel_send(ucp_request_t *req)
         req->send.proto->abort(req, UCS_ERR_CANCELED);
         if (waits_for_copy) {
             /* req->lane was UCP_NULL_LANE: the request was the first in the
-             * queue and waited for a copy of its data, which blocked the queue.
-             * Continue with the next request. */
+             * queue and blocked it while it waited for a copy of its data, or
+             * for the peer to agree to tag offload. Continue with the next
+             * request. */
             ucp_ep_resume(ep);
         }
     } else if ((ep->flags & UCP_EP_FLAG_FENCING) &&

@@ -13,7 +13,7 @@
 
 /* Values of UCX_RNDV_SCHEME: four in the order of ucp_rndv_scheme_t, then names
  * that other implementations of UCX accept. rndv_synonyms has the scheme that
- * each of the latter means here. get_ppln and put_ppln (pipelines) are not
+ * each of these names means here. get_ppln and put_ppln (pipelines) are not
  * schemes of their own, because large data is divided if necessary in every
  * scheme. */
 enum { NUM_RNDV_SCHEMES = 4 };

@@ -12,7 +12,8 @@
 
 enum { SIZE_TEXT = 32 };
 
-/* True if the user has set the threshold to a size. */
+/* True if the user has set the threshold to a size above 0: not to auto or
+ * inf. */
 static int is_size(size_t thresh)
 {
     return (thresh > 0) && (thresh < UCS_MEMUNITS_AUTO);

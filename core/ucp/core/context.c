@@ -181,7 +181,7 @@ static ucs_status_t take_config(ucp_context_t *context,
 }
 
 /* Logs warnings about UCX_* variables that do not exist. Called after all
- * plugins in use have registered their variables. */
+ * transports in use have registered their variables. */
 static void warn_unknown(const ucp_context_t *context)
 {
     const ucs_config_source_t source = {

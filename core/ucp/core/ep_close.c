@@ -190,8 +190,9 @@ static void close_gently(ucp_ep_h ep, ucp_request_t *req)
 /* For UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL. If no operation of the user is under
  * way, closes the endpoint for the user; a FAREWELL may be sent after the
  * return, because the user need not wait for it. Otherwise returns
- * UCS_ERR_NO_RESOURCE, and the endpoint stays open. The latter is always so for
- * an endpoint by socket address, because its close waits for the peer. */
+ * UCS_ERR_NO_RESOURCE (UCS_ERR_NO_MEMORY if out of memory), and the endpoint
+ * stays open. An endpoint by socket address always stays open, because its
+ * close waits for the peer. */
 static ucs_status_t close_at_once(ucp_ep_h ep)
 {
     ucp_request_t *req;

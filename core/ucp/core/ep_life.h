@@ -13,9 +13,10 @@
 enum { UCP_AM_ID_LOST = 30 };
 
 /** Sends the message FAREWELL, which says that this endpoint is closed, ahead
- *  of all waiting requests, or over another endpoint to the same peer if this
- *  one cannot send. Best effort: the message may be lost. No effect without
- *  UCP_EP_FLAG_INTRODUCED. */
+ *  of all waiting requests: over lane 0; over the auxiliary link while the
+ *  handshake waits for its reply (wireup/handshake.h); or over another endpoint
+ *  to the same worker if lane 0 cannot send. Best effort: the message may be
+ *  lost. No effect without UCP_EP_FLAG_INTRODUCED. */
 void ucp_ep_send_farewell(ucp_ep_h ep);
 
 /** For an endpoint that the library has created for replies to a peer, and that

@@ -333,8 +333,8 @@ static void print_lane(ucp_ep_h ep, unsigned index, FILE *stream)
     print_uses(ep->config, index, stream);
 }
 
-/* Measures if necessary, and prints the bandwidths by which protocols for large
- * data are selected. */
+/* Prints the bandwidths by which protocols for large data are selected, after
+ * measuring them if necessary, and the results of trials (learn/trial.h). */
 static void print_costs(ucp_ep_h ep, FILE *stream)
 {
     char costs[128];

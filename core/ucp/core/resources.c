@@ -17,8 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Finds the declaration of a transport. Returns NULL if the plugin's manifest
- * does not declare the transport, which is then not used. */
+/* Finds the declaration of a transport in the manifest of the plugin that has
+ * the transport. Returns NULL if there is none: the transport is then not
+ * used. */
 static const uct_tl_decl_t *find_tl(const uct_component_decl_t *decl,
                                     const char *tl_name)
 {

@@ -111,9 +111,9 @@ static int explain_tl_word(const ucp_tl_select_t *selection, const char *text,
     return 1;
 }
 
-/* Appends the names of the devices of a type to the text. Also stores them in
- * `candidates`, which ends with NULL, for ucs_config_nearest(). Returns their
- * number. */
+/* Appends the names of the devices of a type to the text. Also stores the first
+ * MAX_CANDIDATES of them in `candidates`, which ends with NULL, for
+ * ucs_config_nearest(). Returns the number of names that are stored. */
 static unsigned append_devices(const ucp_tl_select_t *selection,
                                uct_device_type_t type,
                                const char *candidates[MAX_CANDIDATES + 1],

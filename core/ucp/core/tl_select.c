@@ -4,7 +4,7 @@
  * lists of devices), and records what was found for the messages in
  * tl_explain.c. An entry of UCX_TLS is the name or an alias of transports;
  * "\NAME" is only the transport of that name, "NAME:aux" uses it only to
- * connect other lanes. The plugins' manifests define the names.
+ * connect other lanes. The manifests of the transport plugins define the names.
  */
 #include "ucp/core/tl_select.h"
 

@@ -2,7 +2,8 @@
 /*
  * Applies the user's lists of transports and devices, and explains entries that
  * have no effect on this machine. resources.c calls these functions for each
- * transport and device, and opens those that are allowed.
+ * transport and device, and keeps open the memory domains of those that are
+ * allowed.
  */
 #ifndef UCP_TL_SELECT_H
 #define UCP_TL_SELECT_H

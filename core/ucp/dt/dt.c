@@ -114,12 +114,13 @@ static int covers_list(const ucp_mem_t *memh, const ucp_dt_iter_t *iter)
     return 1;
 }
 
-/* Checks that the user's memory handle covers the buffer, and stores the handle
- * in the iterator. For an imported handle, translates the buffer to a local
- * address instead and stores no handle, because the registrations of an
- * imported handle are for the addresses of the owner's process. Does not use a
- * handle that does not cover all entries of an iov list, which is an error if
- * the handle is imported. */
+/* Contiguous data: checks that the user's memory handle covers the buffer, and
+ * stores the handle in the iterator. If the handle is imported, translates the
+ * buffer to a local address instead and stores no handle, because the
+ * registrations of an imported handle are for the addresses of the owner's
+ * process. An iov list: stores the handle if it covers all entries; otherwise
+ * does not use it, which is an error if the handle is imported. A generic
+ * datatype: ignores the handle. */
 static ucs_status_t adopt_memh(ucp_context_h context, ucp_dt_iter_t *iter,
                                ucp_mem_h memh)
 {

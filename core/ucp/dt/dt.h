@@ -132,8 +132,8 @@ ucs_status_t ucp_dt_iter_unpack(ucp_dt_iter_t *iter, size_t offset,
 
 /** As ucp_dt_iter_unpack(), for parts of the data that arrive in order. For
  *  staged memory the copy of a part may continue after the call. The call for
- *  the last part returns when all copies are complete, with the first error of
- *  any. */
+ *  the last part returns when all copies are complete, with an error if one of
+ *  them has failed. */
 ucs_status_t ucp_dt_iter_unpack_next(ucp_dt_iter_t *iter, size_t offset,
                                      const void *src, size_t length);
 

@@ -27,7 +27,8 @@ static unsigned limit(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 }
 
 /* As limit(), for protocols that copy the data: the sizes must also be below
- * UCX_ZCOPY_THRESH, if the user has set it and zero-copy is possible. */
+ * UCX_ZCOPY_THRESH, if the user has set it to more than 0 and zero-copy is
+ * possible. */
 static unsigned limit_copy(const ucp_proto_query_t *query,
                            ucp_proto_range_t *range)
 {
@@ -130,8 +131,8 @@ size_t ucp_eager_max(const ucp_proto_query_t *query, const ucp_eager_own_t *own)
     size_t copied = max_bcopy(query, own);
     size_t zcopy  = max_zcopy(query, own);
 
-    /* Zero-copy is not used below this threshold: for sizes between the maximum
-     * of a buffered copy and the threshold there would be no eager protocol. */
+    /* Zero-copy is not used below zcopy_thresh: for sizes between the maximum
+     * of a buffered copy and zcopy_thresh there would be no eager protocol */
     if ((query->zcopy_thresh != SIZE_MAX) &&
         (query->zcopy_thresh > copied + 1)) {
         return copied;

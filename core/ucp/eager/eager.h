@@ -54,9 +54,10 @@ ucs_status_t ucp_eager_short_sent(ucp_request_t *req, ucs_status_t status,
 
 /** The last step of `init` of a protocol that uses ucp_eager_bcopy(). If the
  *  data is contiguous, small and staged (in memory that the processor cannot
- *  access), and other small data is being copied at this time, starts to copy
- *  the data to a host buffer in the background. `attr`: UCP_OP_ATTR_* of the
- *  user's call. */
+ *  access), and other small data is being copied or was copied since the last
+ *  progress, starts to copy the data to a host buffer in the background.
+ *  `attr`: UCP_OP_ATTR_* of the user's call; with
+ *  UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL no copy is started. */
 void ucp_eager_fetch(ucp_request_t *req, uint32_t attr);
 
 /** Called after ucp_eager_fetch() has started a copy. Returns UCS_OK if the
@@ -67,7 +68,8 @@ ucs_status_t ucp_eager_fetch_status(ucp_request_t *req);
 
 /** Sends all of the data in one message by am_bcopy. `pack` writes the message;
  *  `flags`: UCX_SEND_FLAG_*. Completes the send by `end`, unless there are no
- *  send resources. Returns the result of the progress function. */
+ *  send resources or the copy of ucp_eager_fetch() is in flight. Returns the
+ *  result of the progress function. */
 ucs_status_t ucp_eager_bcopy(ucp_request_t *req, uint8_t id,
                              uct_pack_callback_t pack, unsigned flags,
                              ucp_eager_end_t end);

@@ -156,7 +156,7 @@ static unsigned far_slower(const double *times, unsigned than)
 /* Postpones the first trials of methods that are far slower than the selected
  * one by the estimates, or by results for the next smaller class that has any.
  * A trial of a method that is ten times slower, with messages of 16 MiB, would
- * take as long as a hundred messages. */
+ * take as long as about 50 messages. */
 static void postpone(const ucp_learn_entry_t *entry, ucp_learn_t *learn,
                      unsigned class, const double *estimates)
 {

@@ -49,7 +49,8 @@ typedef struct ucp_learn_entry {
     /** For put and get: a pointer that is the same for all remote keys that use
      *  the same lanes; only compared. Otherwise NULL */
     const void *lanes;
-    ucp_ep_h last_ep;     /**< Endpoint of the last transfer */
+    ucp_ep_h last_ep;     /**< Endpoint of the last transfer; NULL if there was
+                           *   none or the endpoint is freed */
     ucs_time_t last_time; /**< Time when that transfer began */
     /** The state of the search for each class of sizes; NULL if there was no
      *  such transfer yet. With UCP_LEARN_STREAM it is the member `learn` of a

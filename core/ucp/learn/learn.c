@@ -19,12 +19,14 @@
  * same direction mean that the conditions have changed. */
 #define MIN_CHANGE 0.25
 
-/* A trial ends early if the method takes more than this many times as long as
- * the selected one. */
+/* A trial with at least three samples ends early if the method takes more than
+ * this many times as long as the selected one. */
 #define HOPELESS 2.0
 
 /* Limit of the time that trials add, as a fraction of the time of all
- * transfers. Each method that is not selected gets an equal share of it. */
+ * transfers. Each method that is not selected gets an equal share of it. The
+ * gap between two trials that follows from this limit is at most
+ * MAX_GAP_BY_COST transfers. */
 #define MAX_COST        0.01
 #define MAX_GAP_BY_COST 1e6
 

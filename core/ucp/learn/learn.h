@@ -67,8 +67,8 @@ typedef struct ucp_learn_method {
     uint8_t next;                     /**< Index for the next sample */
     /** Number of trials in a row that ended by ucp_learn_drop(), at most 8 */
     uint8_t drops;
-    /** Transfers between the next trial and the one after it; doubled after
-     *  each trial */
+    /** Transfers between the next trial and the one after it; grows after each
+     *  trial, up to a limit */
     uint32_t gap;
     /** Value of ucp_learn::count at which the next trial is due */
     uint32_t due;
@@ -104,9 +104,9 @@ void ucp_learn_init(ucp_learn_t *learn, unsigned methods, unsigned first);
  *  than the selected one. `methods`: bit map of these methods. */
 void ucp_learn_postpone(ucp_learn_t *learn, unsigned methods);
 
-/** Returns the method of the next transfer. If *timed_p is set, the caller shall
- *  time this transfer. No other one is timed until ucp_learn_result() or
- *  ucp_learn_drop() is called for it. */
+/** Returns the method of the next transfer. Sets *timed_p to non-zero if the
+ *  caller shall time this transfer. No other one is timed until
+ *  ucp_learn_result() or ucp_learn_drop() is called for it. */
 unsigned ucp_learn_next(ucp_learn_t *learn, int *timed_p);
 
 /** Reports the time of the transfer that was to be timed. */

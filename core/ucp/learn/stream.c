@@ -66,7 +66,7 @@ enum {
 #define MIN_ADVANTAGE 0.06
 
 /* If BEFORE and AFTER differ by more than this fraction, one trial is not
- * sufficient to select a method. In adapt(): limit of a small change. */
+ * sufficient to select a method. Also used in adapt(). */
 #define MIN_CHANGE 0.05
 
 /* If BEFORE and AFTER differ by more than this factor, the trial has no result,
@@ -273,11 +273,11 @@ void ucp_learn_stream_scale(ucp_learn_stream_t *stream, int longer)
     }
 }
 
-/* Called when the time of the selected method has changed by a factor. A small
- * change probably comes from other work and affects all methods, so the samples
- * of the others change, too. After a large change they are kept, and if the
- * selected method has become slower, the methods that now seem to be faster are
- * tried at once and may overdraw the credit. */
+/* Called when the time of the selected method has changed by a factor. That is
+ * probably due to other work, which affects all methods: the samples of the
+ * others change, too, unless the method is faster by MIN_CHANGE or more. If
+ * `is_slower` (see ucp_learn_watch()), methods that now seem to be faster lose
+ * their samples, are tried at once and may overdraw the credit. */
 static void adapt(ucp_learn_stream_t *stream, double factor, int is_slower)
 {
     ucp_learn_t *learn = &stream->learn;

@@ -114,8 +114,8 @@ struct ucp_trials {
     ucp_learn_entry_t *entries;
     ucp_timing_t timing;
     uint32_t number; /**< Number of the last PROBE that was sent */
-    /** Bytes of all transfers of at least UCP_TRIAL_MIN bytes that have
-     *  begun */
+    /** Bytes of all transfers that have begun and for which
+     *  ucp_trial_select() or ucp_trial_rma() has selected a method */
     uint64_t sent;
     /** Number of requests with UCP_REQUEST_FLAG_TIMED. After an epoch without a
      *  result they must complete before another one starts, because they would

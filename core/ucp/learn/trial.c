@@ -16,9 +16,9 @@
 
 #include <stdlib.h>
 
-/* A timing without a result is dropped this many seconds after its last
- * transfer began: the user sends nothing more, or the peer makes no
- * progress. */
+/* A timing without a result is dropped when a transfer begins more than this
+ * many seconds after the last one of the timing: the user has paused, or the
+ * peer makes no progress. */
 #define TIMING_MAX 1.0
 
 /* Seconds per byte that are assumed for a transfer until one was measured. */

@@ -25,12 +25,12 @@ enum {
 
 /** Selects the protocol of a message of at least UCP_TRIAL_MIN bytes, which the
  *  caller starts next. `proto`: the protocol that the costs select. If the
- *  result is a rendezvous, the protocol that moves its data is stored in
- *  req->data_flags.
+ *  result is a rendezvous by a learnt method, req->data_flags is set to the
+ *  UCP_PROTO_FLAG_* of the protocol that moves its data.
  *
- *  For active messages the choice between eager and rendezvous is not changed,
- *  because the receiver's handler can distinguish them; only the protocol that
- *  moves the data of a rendezvous is selected. */
+ *  For an active message the caller calls this only if `proto` is a rendezvous,
+ *  and only the protocol that moves the data is selected: the receiver's
+ *  handler can distinguish eager messages, so they are not tried. */
 const ucp_proto_t *ucp_trial_select(ucp_request_t *req, ucp_op_t op,
                                     const ucp_proto_t *proto);
 

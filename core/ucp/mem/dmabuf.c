@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucp_md_register(): registers memory with a memory domain. Memory of a GPU,
- * for example, cannot be registered by its address with a network device. If
- * the domain can register a dmabuf, and another domain of the context exports
- * the memory as one, the dmabuf is registered instead.
+ * ucp_md_register(): registers memory with a memory domain. A network device,
+ * for example, often cannot register memory of a GPU by its address. If the
+ * domain can register a dmabuf, and a domain of the context exports the memory
+ * as one, the dmabuf is registered instead.
  */
 #include "ucp/mem/mem.h"
 

@@ -272,7 +272,7 @@ static int is_mapped(const void *address, size_t length)
            (errno != ENOMEM);
 }
 
-/* Locks the pages of the user's memory (UCP_MEM_MAP_LOCK), if it is host memory.
+/* Locks the pages of the user's memory (UCP_MEM_MAP_LOCK) if it is host memory.
  * Memory that ucp_mem_map allocates is locked by its allocation. */
 static ucs_status_t lock_pages(ucp_mem_h memh)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory handles (ucp_mem_h). ucp_mem_map() only records the memory. A memory
- * domain registers the memory when this domain is first needed: for a packed
- * key, or as the local side of a transfer. "Domain" means memory domain here,
- * and its index is that in ucp_context::mds.
+ * Memory handles (ucp_mem_h). ucp_mem_map() allocates memory, or only records
+ * memory of the user. A memory domain registers the memory when this domain is
+ * first needed: for a packed key, or as the local side of a transfer. "Domain"
+ * means memory domain here, and its index is that in ucp_context::mds.
  */
 #ifndef UCP_MEM_H
 #define UCP_MEM_H
@@ -88,8 +88,9 @@ static inline int ucp_mem_contains(uint64_t base, uint64_t size,
  * handle, *buffer_p is an address in the owner's process, or in the local
  * mapping that ucp_mem_query returns; this function changes it to the local
  * address. Returns UCS_ERR_INVALID_PARAM if the handle does not cover the
- * buffer or belongs to another context, and UCS_ERR_UNSUPPORTED if the imported
- * memory is not mapped in this process. May be called by any thread.
+ * buffer (any handle covers 0 bytes) or belongs to another context, and
+ * UCS_ERR_UNSUPPORTED if the imported memory is not mapped in this process. May
+ * be called by any thread.
  */
 ucs_status_t ucp_mem_find_buffer(ucp_mem_h memh, ucp_context_h context,
                                  void **buffer_p, size_t length);

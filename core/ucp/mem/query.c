@@ -57,8 +57,8 @@ ucs_status_t ucp_mem_query(const ucp_mem_h memh, ucp_mem_attr_t *attr)
 }
 
 /* Advises the kernel to make the pages of host memory present
- * (UCP_MADV_WILLNEED). The domains that have registered the memory were advised
- * before. */
+ * (UCP_MADV_WILLNEED). The caller has advised the domains that have registered
+ * the memory. */
 static void advise_kernel(void *address, size_t length)
 {
     uintptr_t page  = ucs_get_page_size();

@@ -30,8 +30,9 @@ void ucp_mem_table_cleanup(ucp_mem_table_t *table);
  *  memh->id to another random number. */
 ucs_status_t ucp_mem_table_add(ucp_mem_table_t *table, ucp_mem_h memh);
 
-/** Removes the memory. Waits until accesses of peers that are being carried out
- *  are complete, so that the memory can be freed. */
+/** Removes the memory. Waits until accesses of peers that other threads carry
+ *  out are complete, and calls `settle` of the loans of this thread. The user
+ *  can then free the memory. */
 void ucp_mem_table_remove(ucp_mem_table_t *table, ucp_mem_h memh);
 
 /**

@@ -3,7 +3,7 @@
  * Eager messages of several fragments, for tagged and active messages: data of
  * any length is sent at once, without waiting for the receiver. Sizes in bytes:
  *
- *   EAGER_FRAGMENT | sender's end 16 | message 4 | kind 1 | pad 3 | position 8 |
+ *  EAGER_FRAGMENT | sender's end 16 | message 4 | kind 1 | pad 3 | position 8 |
  *
  *   kind       position            rest of the fragment
  *   FIRST_TAG  length of the data  | tag 8 | request 4 | payload |
@@ -119,9 +119,9 @@ struct ucp_multi_recv {
     /** Next message in the list ucp_multi_ep_t::arriving */
     struct ucp_multi_recv *next;
     const ucp_multi_recv_ops_t *ops;
-    ucp_ep_h ep; /**< This worker's endpoint to the sender */
-    uint32_t message;
-    size_t length; /**< Bytes of data of the whole message */
+    ucp_ep_h ep;      /**< This worker's endpoint to the sender */
+    uint32_t message; /**< Value of ucp_multi_fragment_t::message */
+    size_t length;    /**< Bytes of data of the whole message */
     size_t received;
     /** The sender has reported that it cannot send the rest */
     uint8_t is_cut;
@@ -155,7 +155,8 @@ UCP_AREA_ACCESSOR(ucp_ep_multi, struct ucp_ep, areas.multi, ucp_multi_ep_t)
 
 /** Returns how many bytes of memory to allocate for a message of `length`
  *  bytes, if `needed` bytes of it have arrived. The peer supplies the length,
- *  so the result is limited in proportion to the bytes that have arrived. */
+ *  so above 1 MiB the result is limited in proportion to the bytes that have
+ *  arrived. */
 size_t ucp_multi_capacity(size_t length, size_t needed);
 
 /** Removes a message from its endpoint's list without calling `end`: the caller

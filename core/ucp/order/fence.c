@@ -20,6 +20,7 @@
  *
  *   (none) --fence, accesses over lanes--------------------> FENCING
  *          --fence, emulated accesses--> ORDERED --access over a lane--^
+ *   ORDERED --all emulated accesses acknowledged--> (none)
  *   FENCING: all operations of the user and further fences are held back
  *          --flushed--> they are queued, up to the next fence among them
  *

@@ -20,6 +20,7 @@ typedef struct ucp_flush {
     /** 1: the flush is in the ring ep->rma_flushes, because it waits for
      *  acknowledgements */
     uint8_t unacked;
+    /** 1: the flush of a close, which frees the endpoint */
     uint8_t closing;
     /** 1: the library has created the endpoint (UCP_EP_FLAG_INTERNAL) */
     uint8_t internal;
@@ -63,10 +64,10 @@ ucs_status_t ucp_flush_try(ucp_ep_h ep);
 ucs_status_ptr_t ucp_flush_tried(ucp_worker_h worker, ucs_status_t status,
                                  const ucp_request_param_t *param);
 
-/** First step of a close: starts a flush of the emulated accesses and of the
- *  operations in the queue. The close waits for this flush, which is an
- *  internal request in ep->awaited. Returns UCS_OK also if there is nothing to
- *  flush. */
+/** First step of a close: starts a flush if emulated accesses are not
+ *  acknowledged, or operations wait in the queue or for a fence. The close
+ *  waits for this flush, which is an internal request in ep->awaited. Returns
+ *  UCS_OK also if no flush is needed. */
 ucs_status_t ucp_flush_emulated(ucp_ep_h ep);
 
 /** Implements a fence: starts a flush in the background, for which later

@@ -181,7 +181,8 @@ static const ucp_ep_config_t *keep(ucp_worker_h worker, ucp_ep_config_t *config)
         goto err;
     }
     if (config->tag_path == UCP_TAG_PATH_ASK) {
-        config->tag_short_end = 0; /* A short send cannot send an ASK */
+        /* A short send cannot send the message that asks the peer. */
+        config->tag_short_end = 0;
     }
     if (config->rndv_lane != UCP_NULL_LANE) {
         /* A short send without a request does not call ucp_measure_before(), so

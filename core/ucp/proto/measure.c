@@ -114,8 +114,8 @@ void ucp_ep_measure(ucp_ep_h ep, size_t length)
 
     ep->unmeasured = UCP_MEASURE_EVERY;
     /* With one lane there is nothing to select. While lanes are being
-     * connected, their transport's endpoints are placeholders, which cannot be
-     * queried. */
+     * connected, placeholders stand for the endpoints of their transports; they
+     * cannot be queried. */
     if ((config->num_lanes < 2) || config->unconnected || ep->connecting ||
         (ep->flags & UCP_EP_FLAG_FAILED) ||
         !ep->worker->context->options.proto_measure) {

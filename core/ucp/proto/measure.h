@@ -48,7 +48,8 @@ double ucp_measure_bandwidth(unsigned class);
 
 /** Writes to `text` the bandwidths by which protocols are selected, and whether
  *  each is measured or assumed. Returns 0, and writes nothing, if large put and
- *  get use lane 0 or a network device, or if no lane supports them. */
+ *  get use lane 0, a network device or a lane that has failed, or if no lane
+ *  supports them. */
 int ucp_measure_describe(const ucp_ep_config_t *config, char *text, size_t max);
 
 /** Called before the protocol of an operation of `length` bytes is selected:

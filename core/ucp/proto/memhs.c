@@ -49,8 +49,8 @@ static int reg(ucp_ep_h ep, unsigned lane, ucp_mem_h user, void *buffer,
         }
     }
     if (buffer == NULL) {
-        /* The buffer is not contiguous and can be used only with a user's
-         * handle */
+        /* The data is not contiguous: only a handle of the user can cover
+         * it */
         return 0;
     }
 

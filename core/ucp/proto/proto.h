@@ -21,9 +21,10 @@
 #include "ucp/proto/rails.h"
 
 /** Operations that protocols carry out. The operations below UCP_OP_EP_LAST
- *  have tables in the endpoint's configuration (ucp_ep_config_t). The others
- *  have tables in the configuration of remote keys (ucp_rma_config_t), which
- *  also depends on the lanes that the key can use. */
+ *  have tables in the endpoint's configuration (ucp_ep_config_t). The protocols
+ *  of the others are in the configuration of remote keys (ucp_rma_config_t),
+ *  which also depends on the lanes that the key can use: tables for put and
+ *  get, and one protocol for each kind of atomic operation. */
 typedef enum {
     UCP_OP_TAG_SEND,
     UCP_OP_TAG_SEND_SYNC,
@@ -70,7 +71,8 @@ enum { UCP_PROTO_MAX_RANGES = 3 };
  *  to all sizes and no cost; `query` changes the members. */
 typedef struct ucp_proto_range {
     size_t min, max; /**< In bytes; both are included */
-    /** Seconds from the user's call until the receiver has the data */
+    /** Seconds from the user's call until the receiver has the data; without
+     *  the latency in ucp_ep_config_multi() */
     ucs_linear_func_t time;
 } ucp_proto_range_t;
 
@@ -201,9 +203,9 @@ typedef struct ucp_proto_table {
     ucp_proto_step_t steps[UCP_PROTO_MAX_STEPS];
 } ucp_proto_table_t;
 
-/** The configuration of all endpoints with the same lanes and error handling
- *  mode: limits and costs of the lanes, and the protocols that are selected by
- *  them. */
+/** The configuration of all endpoints with the same lanes, error handling mode,
+ *  failed lanes, path of tagged messages and measured bandwidths: limits and
+ *  costs of the lanes, and the protocols that are selected by them. */
 struct ucp_ep_config {
     /** Tagged sends of contiguous host memory with fewer bytes than this use
      *  am_short and need no request; 0: no sends do */
@@ -241,7 +243,8 @@ struct ucp_ep_config {
     /** Index of the best lane for short put and get of the user, among the
      *  lanes that can access any memory */
     uint8_t rma_lane;
-    uint8_t amo_lane;         /**< Index of the best lane for atomics */
+    uint8_t amo_lane;         /**< Index of the best lane for atomics with a
+                               *   result */
     ucp_lane_map_t rma_lanes; /**< All lanes that can put or get */
     ucp_lane_map_t amo_lanes; /**< All lanes that support atomics */
     /** Lanes that have failed. They stay in lanes[], without capabilities, so
@@ -353,7 +356,7 @@ void ucp_ep_config_free_all(ucp_worker_h worker);
 
 /** Returns the configuration of endpoints that have no lanes yet. It limits
  *  messages such that they can be sent over any interface that may become lane
- *  0. Returns NULL if out of memory. */
+ *  0. Returns NULL if there is no such interface, or if out of memory. */
 const ucp_ep_config_t *ucp_ep_config_unconnected(ucp_worker_h worker,
                                                  int err_mode);
 

@@ -61,8 +61,9 @@ void ucp_rails_single(const struct ucp_ep_config *config, unsigned lane,
                       int is_get, ucp_rails_t *rails);
 
 /** Makes `rails` consist of `lane` and of those in `lanes` that can share
- *  transfers with it; at most `max` rails. Of none if `lane` does not support
- *  put (or get) by zero-copy. */
+ *  transfers with it; at most `max` and UCP_MAX_RAILS rails. Of none if `lane`
+ *  does not support put (or get) by zero-copy; of `lane` only if the peer is on
+ *  this machine. */
 void ucp_rails_fill(const struct ucp_ep_config *config, unsigned lane,
                     ucp_lane_map_t lanes, unsigned max, int is_get,
                     ucp_rails_t *rails);

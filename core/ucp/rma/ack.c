@@ -97,8 +97,8 @@ static void queue_ack(ucp_ep_h ep, uint32_t count)
 }
 
 /* Sends or queues an ACK if the peer does not have the count yet, or if there
- * is an error to report. While an ACK is queued, does nothing:
- * queued_progress() calls this function again. */
+ * is an error to report. Does nothing if the endpoint has failed, or while an
+ * ACK is queued: queued_progress() then calls this function again. */
 static void acknowledge(ucp_ep_h ep)
 {
     ucp_rma_ep_t *rma   = ucp_ep_rma(ep);
@@ -122,9 +122,10 @@ static void acknowledge(ucp_ep_h ep)
     }
 }
 
-/* Progress callback that sends the ACKs at the end of a progress round.
- * ucp_rma_ack_later() adds it as the last callback of the round. It removes
- * itself, so that rounds without accesses have no cost. */
+/* Progress callback that sends the ACKs at the end of a progress round (a call
+ * of ucp_worker_progress()). ucp_rma_ack_later() adds it as the last callback
+ * of the round. It removes itself, so that rounds without accesses have no
+ * cost. */
 static unsigned acknowledge_all(void *arg)
 {
     ucp_worker_h worker   = arg;

@@ -3,19 +3,19 @@
  * Acknowledgements of emulated accesses, that is, of puts, gets and atomics
  * that are sent as messages and carried out by the target's processor. Both
  * sides count in order: the initiator counts the messages that it sends over
- * an endpoint, the target counts those that it carries out for this endpoint.
- * The target sends its count
+ * an endpoint, the target counts those of this endpoint that it has carried out
+ * or rejected. The target sends its count
  *
- *   - at the end of the progress round, one ACK for all puts and posted
- *     atomics of the round. The ACK is sent before the user code of the target
- *     runs again, so that a flush after a barrier does not depend on further
- *     progress of the target
+ *   - at the end of the progress round (a call of ucp_worker_progress()), one
+ *     ACK for all puts and posted atomics of the round. Unless send resources
+ *     are exhausted, the ACK is sent before that call returns, so that a flush
+ *     after a barrier does not depend on further progress of the target
  *   - at once when a put or an atomic fails, with the error
  *   - with the reply to a get or a fetching atomic, which also acknowledges
  *     all accesses that were sent before it
  *
- * A flush completes when all accesses that were sent before it are
- * acknowledged. It sends no message.
+ * A flush waits until all emulated accesses that were sent before it are
+ * acknowledged. It sends no message for this.
  */
 #ifndef UCP_RMA_ACK_H
 #define UCP_RMA_ACK_H

@@ -18,9 +18,9 @@ static ucs_status_t worker_init(ucp_worker_h worker,
 }
 
 /* Returns non-zero if accesses of peers are still to be acknowledged: the
- * worker must not sleep. Normally progress acknowledges them in the same
- * round, but accesses of the worker to itself may be carried out outside of
- * progress. */
+ * worker must not sleep. Normally the call of progress that carries them out
+ * also acknowledges them, but accesses of the worker to itself may be carried
+ * out outside of progress. */
 static int worker_is_busy(ucp_worker_h worker)
 {
     return ucp_worker_rma(worker)->unacked != NULL;

@@ -2,8 +2,8 @@
 /*
  * Selects lanes and protocols of put, get and atomics for a key: for each kind
  * of transfer the fastest lane, and for each size the protocol of the lowest
- * cost. Computed once for all keys that the same lanes can use, on endpoints
- * with equal lanes.
+ * cost. Computed once for all keys with equal ucp_rma_config::by_cpu that the
+ * same lanes can use, on endpoints with equal lanes.
  */
 #include "ucp/rma/rkey.h"
 
@@ -129,8 +129,9 @@ static ucs_status_t fill_tables(ucp_worker_h worker, ucp_rma_config_t *config,
     return UCS_OK;
 }
 
-/* Returns the first size in bytes that is too long for puts by short active
- * messages, if the table begins with messages; else 0. */
+/* Returns the first size in bytes that a put does not send as a short active
+ * message; 0 if the table does not begin with messages, or if am_short has no
+ * space for data. */
 static size_t am_put_end(const ucp_rma_config_t *config)
 {
     const ucp_lane_am_t *am = ucp_ep_config_am(config->ep_config);

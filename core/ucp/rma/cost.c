@@ -48,9 +48,9 @@ static size_t min_zcopy(const ucp_proto_query_t *query)
     return ucs_max(ucs_max(lane, user), (size_t)1);
 }
 
-/* Limits the sizes of a protocol that is not zero-copy: excludes size 0, and
- * the sizes from the user's threshold on, for which zero-copy is used whatever
- * it costs. */
+/* Limits the sizes of a protocol that is not zero-copy: excludes size 0. If the
+ * user has set UCX_ZCOPY_THRESH and a lane supports zero-copy, also excludes
+ * the sizes from min_zcopy() on: they use zero-copy whatever it costs. */
 static void limit(const ucp_proto_query_t *query, ucp_proto_range_t *range)
 {
     range->min = ucs_max(range->min, (size_t)1);

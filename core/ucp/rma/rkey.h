@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Unpacked remote keys (ucp_rkey_t), and the lanes and protocols of put, get
- * and atomics for a key (ucp_rma_config_t). A key has one part for each of the
- * owner's memory domains whose key is unpacked here. Keys that the same lanes
- * can use, on endpoints with equal lanes, share a configuration.
+ * and atomics for a key (ucp_rma_config_t); the functions that the protocols of
+ * put and get share. A key has one part for each of the owner's memory domains
+ * whose key is unpacked here. Keys with equal `by_cpu` that the same lanes can
+ * use, on endpoints with equal lanes, share a configuration.
  */
 #ifndef UCP_RKEY_H
 #define UCP_RKEY_H
@@ -40,8 +41,8 @@ struct ucp_rma_config {
      *  result, else 0; 1 for operands of 8 bytes, 0 for 4. NULL if not
      *  supported */
     const ucp_proto_t *atomics[UCP_ATOMIC_OP_LAST][2][2];
-    /** Contiguous puts of fewer bytes use am_short, without a request; 0: none
-     *  does */
+    /** Contiguous puts of fewer bytes use am_short, without a request, on
+     *  endpoints with UCP_EP_FLAG_INTRODUCED; 0: none does */
     size_t am_put_end;
     ucp_rma_protos_t put, get;
 };
@@ -90,9 +91,9 @@ ucp_rkey_covers(const ucp_rkey_t *rkey, uint64_t address, uint64_t length)
 }
 
 /** True if the key may be used on this endpoint: the key was unpacked on this
- *  endpoint or on one with equal lanes, whichever lanes both have lost since. A
- *  key that was unpacked on an endpoint without lanes may be used on any
- *  endpoint until its first use on one with lanes. */
+ *  endpoint, or on one whose lanes, including those that have failed since, are
+ *  equal. A key that was unpacked on an endpoint without lanes may be used on
+ *  any endpoint until its first use on one with lanes. */
 static inline int ucp_rkey_is_for(const ucp_rkey_t *rkey, ucp_ep_h ep)
 {
     return (rkey->config->ep_config->whole == ep->config->whole) ||
@@ -177,7 +178,7 @@ unsigned ucp_rma_query_am(const ucp_proto_query_t *query,
                           ucp_proto_range_t *ranges);
 
 /** Records that an access to the peer's memory uses this lane: the next flush
- *  flushes it. */
+ *  of the endpoint flushes the lane. */
 static UCS_F_ALWAYS_INLINE void ucp_rma_uses_lane(ucp_ep_h ep, unsigned lane)
 {
     ep->remote_lanes |= (ucp_lane_map_t)UCS_BIT(lane);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Access to a peer's memory: remote keys, put and get. A lane that supports the
- * access for this key carries it out without the peer's progress. If there is
- * no such lane, or if messages cost less, an active message requests the access
- * and the peer executes it in its progress ("emulated"). A number after a name
- * is a length in bytes.
+ * Access to a peer's memory by put and get: messages, and the state in workers,
+ * endpoints and requests, also that of atomics. rkey.h has remote keys. A lane
+ * (one transport endpoint of a UCP endpoint) that supports the access for this
+ * key carries it out without the peer's progress. If there is no such lane, or
+ * if messages cost less, an active message requests the access and the peer
+ * executes it in its progress ("emulated"). A number after a name is a length
+ * in bytes.
  *
  *   PUT       | key 8 | address 8 | sender's end 16 | data |
  *   GET       | key 8 | address 8 | length 8 | sender's end 16 | request 4 |
@@ -84,8 +86,8 @@ typedef struct ucp_rma_worker {
     struct ucp_rma_config *configs; /**< List of configurations (rkey.h) */
     ucs_list_link_t shared_keys;    /**< Shared keys of symmetric memory
                                      *   (symmetric.h) */
-    /** First endpoint that sends an ACK at the end of this progress round;
-     *  linked by ucp_rma_ep_t::ack_next */
+    /** First endpoint that sends an ACK at the end of this call of
+     *  ucp_worker_progress(); linked by ucp_rma_ep_t::ack_next */
     ucp_ep_h unacked;
     /** Id of the progress callback that sends these ACKs; UCS_CALLBACKQ_ID_NULL
      *  if it is not registered */

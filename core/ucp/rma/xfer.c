@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the protocols of put and get share: selection of the protocol for a
- * request, its start and completion, and the new selection after the failure
- * of a lane.
+ * request, its start and completion, the message that requests an access, and
+ * the new selection after the failure of a lane.
  */
 #include "ucp/order/start.h"
 #include "ucp/rma/rkey.h"

@@ -194,8 +194,8 @@ const ucp_proto_t ucp_proto_put_zcopy = {
     .counter  = UCP_STATS_PUT_ZCOPY,
 };
 
-/* Puts the request into the endpoint's list, because it may restart if a lane
- * is lost. */
+/* If the endpoint has several lanes, adds the request to its list `awaited`,
+ * because the get may restart when a lane has failed. */
 static ucs_status_t get_init(ucp_request_t *req, uint32_t attr)
 {
     if ((req->send.ep->config->num_lanes > 1) &&

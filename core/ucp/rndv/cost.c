@@ -66,7 +66,8 @@ static ucs_linear_func_t data_time(const ucp_lane_cost_t *cost,
 /* Returns the time of a put or get of `length` bytes, with the messages that it
  * needs: announcement, get and acknowledgement; or announcement, reply, put and
  * DONE. Over several lanes, DONE is sent only after a flush has confirmed that
- * the data is at the peer: this adds a round trip. */
+ * the data is at the peer: this adds a round trip. The flush of a single lane,
+ * if that is not lane 0 (put.c), is not counted. */
 static ucs_linear_func_t zcopy_time(const ucp_ep_config_t *config,
                                     const ucp_lane_config_t *lane,
                                     const ucp_rails_t *rails, int is_get,

@@ -28,8 +28,8 @@ int ucp_rndv_keys_fit(const ucp_lane_config_t *lane)
            (sizeof(ucp_rndv_key_t) + lane->rkey_size <= UCP_RNDV_MAX_KEYS);
 }
 
-/* Packs the key of one domain. Returns its size; 0 if there is none, or if it
- * does not fit. */
+/* Writes a ucp_rndv_key_t and the key of one domain, if the domain needs keys.
+ * Returns the number of bytes; 0 if a needed key is missing or does not fit. */
 static size_t pack_key(ucp_ep_h ep, unsigned lane, uct_mem_h memh,
                        ucp_rndv_key_t *key, size_t max_size)
 {

@@ -125,9 +125,10 @@ static int reg_place(ucp_request_t *req, ucp_ep_h ep, unsigned rts_flags,
                                &ucp_recv_rndv(req)->memhs);
 }
 
-/* Offers the receive buffer to the sender for put: registers a contiguous
- * buffer, if it is not registered yet, and packs its keys. Returns the length
- * of the list of keys; 0 means that the data is sent by active messages. */
+/* Offers the receive buffer to the sender for put: registers the buffer, which
+ * must be one block, if it is not registered yet, and packs its keys. Returns
+ * the length of the list of keys; 0 means that the data is sent by active
+ * messages. */
 static size_t offer_place(ucp_request_t *req, ucp_ep_h ep, unsigned rts_flags,
                           const ucp_rails_t *rails, void *keys)
 {

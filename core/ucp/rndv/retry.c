@@ -6,7 +6,7 @@
  * receive buffer is not used before the receive is complete.
  *
  *   in flight --error, buffer released--> waits for progress --> in flight
- *                                          `--> limit: other scheme
+ *       `------error, no restart possible--> another scheme
  *
  * If a get cannot restart, the receiver requests the data by another scheme
  * (RTR). A put then continues by messages, also if it used one lane, unless

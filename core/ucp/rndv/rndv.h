@@ -25,7 +25,7 @@
  *
  * A number after a name is a length in bytes:
  *
- *   RTS   | length 8 | sender's end 16 | request 4 | flags 1 | 0 1 |
+ *   RTS   | length 8 | sender's end 16 | request 4 | flags 1 | reserved 1 |
  *         | bytes of keys 2 | address 8 | keys |
  *   ATS   | sender's request 4 | secret 4 | status 1 |
  *   RTR   | sender's request 4 | secret 4 | receiver's request 4 | length 8 |
@@ -190,7 +190,7 @@ typedef struct ucp_rndv_recv {
     /** Called when the receive ends; set by the class of the message (tagged or
      *  active) */
     void (*complete)(ucp_request_t *req, ucs_status_t status);
-    /** Buffer for data of a generic datatype; else NULL */
+    /** Buffer for data of a generic datatype, or NULL */
     struct ucp_rndv_gather *gather;
     /** The protocol of the data; NULL until it is known */
     const ucp_proto_t *proto;
@@ -226,7 +226,9 @@ size_t ucp_rndv_first_better(const ucp_proto_query_t *query,
                              ucs_linear_func_t other, size_t from);
 
 /** Prepares a send whose endpoint and datatype are set, as ucp_proto_t::init:
- *  selects the protocol of the data and registers the buffer for a get. */
+ *  selects the protocol of the data, registers the buffer if this is get, and
+ *  assigns the request's id. ucp_rndv_send_cleanup() releases registrations and
+ *  unpacked keys. */
 ucs_status_t ucp_rndv_send_init(ucp_request_t *req, uint32_t attr);
 void ucp_rndv_send_cleanup(ucp_request_t *req);
 
@@ -287,8 +289,7 @@ void ucp_rndv_describe(const ucp_request_t *req, char *text, size_t max);
 /** Completes a receive in any state except while a get is in flight. */
 void ucp_rndv_recv_end(ucp_request_t *req, ucs_status_t status);
 
-/* ----------------------------------------------- receiver: UCT callbacks,
- * `arg` is the worker */
+/* ----------------- UCT callbacks of both sides; `arg` is the worker -- */
 
 ucs_status_t ucp_rndv_ats_handler(void *arg, void *data, size_t length,
                                   unsigned flags);

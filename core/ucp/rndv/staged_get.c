@@ -165,8 +165,8 @@ ucs_status_t ucp_rndv_staged_get_progress(ucp_request_t *get)
         }
     }
     if ((i == 0) && (get->dt.length > 0)) {
-        /* No fragment is available: the get fails, and the receiver requests
-         * the data by messages. */
+        /* No fragment or no request is available: the get fails, and the
+         * receiver requests the data by another scheme (RTR). */
         uct_completion_update_status(&get->send.comp, UCS_ERR_NO_RESOURCE);
     }
     ucp_rndv_send_posted(get, UCS_OK);

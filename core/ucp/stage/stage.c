@@ -16,7 +16,7 @@
 
 /* FRAG_SIZE: default size of a fragment in bytes. At this size, starting a copy
  * on a device takes little time compared with the copy itself. LEAST_FRAG_SIZE:
- * minimum that the user can set. */
+ * is used instead of a smaller size that the user has set. */
 enum { FRAG_SIZE = 256 * 1024, LEAST_FRAG_SIZE = 4096 };
 
 /* ------------------------------------------------------------- copiers -- */
@@ -87,8 +87,8 @@ static ucs_status_t connect_to_self(uct_iface_h iface, uct_ep_h *ep_p)
     return status;
 }
 
-/* Returns the size of a fragment: the user's or the default, limited to one
- * operation of the copier. */
+/* Returns the size of a fragment: that of UCX_RNDV_FRAG_SIZE or the default,
+ * limited to one operation of the copier. */
 static size_t select_frag_size(ucp_context_h context,
                                const ucp_copier_t *copier)
 {
@@ -285,8 +285,9 @@ static ucs_memory_type_t told_type(const ucp_request_param_t *param)
     return UCS_MEMORY_TYPE_UNKNOWN;
 }
 
-/* Finds the memory type of a list of buffers. Host memory may be mixed with one
- * type that the processor cannot access: the result is then the latter. */
+/* Finds the memory type of a list of buffers. Memory that the processor can
+ * access may be mixed with one type that it cannot access: the result is then
+ * that type; else HOST. */
 static ucs_status_t detect_list(const ucp_dt_iov_t *iov, size_t count,
                                 ucs_memory_type_t *type_p)
 {

@@ -100,7 +100,8 @@ ucs_status_t ucp_stage_copy(ucp_copier_t *copier, uint32_t place, void *memory,
 size_t ucp_stage_frag_size(const ucp_copier_t *copier);
 
 /** Allocates a fragment. Returns NULL if the copier has reached its limit of
- *  fragments, or if out of memory; the caller then uses ucp_stage_copy(). */
+ *  fragments, or if out of memory; the caller then does without, for example by
+ *  ucp_stage_copy(). */
 ucp_stage_frag_t *ucp_stage_frag_get(ucp_copier_t *copier);
 void ucp_stage_frag_put(ucp_stage_frag_t *frag);
 

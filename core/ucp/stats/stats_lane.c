@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Counters of lanes. If counting is on, a lane gets a copy of the transport's
- * table of operations. In the copy, the functions that send or wait are
- * replaced by functions that call the transport's function and count the
- * result; `destroy` is replaced by one that restores the transport's table.
+ * table of operations. In the copy, the functions for active messages, put,
+ * get, atomics and `pending_add` are replaced by functions that call the
+ * transport's function and count the result; `destroy` is replaced by one that
+ * restores the transport's table.
  *
  *   uct_ep.ops --> | counting_t: the table    | real | records |
  *                      am_short, ... replaced |

@@ -150,7 +150,7 @@ static int is_wanted(ucp_ep_h ep)
     return (ep->worker->context->features & UCP_FEATURE_STREAM) != 0;
 }
 
-/* Counts an endpoint to worker `uuid`. *number_p: those counted before it. */
+/* Counts an endpoint to worker `uuid`. *number_p: the count without it. */
 static ucs_status_t next_number(ucp_stream_worker_t *streams, uint64_t uuid,
                                 uint64_t *number_p)
 {

@@ -173,7 +173,8 @@ ucs_status_t ucp_stream_handler(void *arg, void *data, size_t length,
 /* ------------------------------------------------------------------- end -- */
 
 /* Removes a receive from the list of posted ones. The data that it has received
- * returns to the stream, for later receives. */
+ * returns to the stream, for later receives; that of a generic datatype is
+ * lost. */
 static void withdraw(ucp_stream_t *stream, ucp_request_t *req)
 {
     size_t got         = req->recv.info.length;

@@ -295,7 +295,8 @@ static ucs_status_ptr_t start_send(ucp_ep_h ep, const void *buffer,
                ucp_send_result(req, start(ep, req, param->op_attr_mask), param);
 }
 
-/* Hot path: no allocation unless the transport delays the message. */
+/* Hot path: a short message on an open stream needs no allocation, unless the
+ * transport has no send resources or delays the message. */
 ucs_status_ptr_t ucp_stream_send_nbx(ucp_ep_h ep, const void *buffer,
                                      size_t count,
                                      const ucp_request_param_t *param)

@@ -58,8 +58,9 @@ void ucp_tag_eager_sent(ucp_request_t *req, ucs_status_t status)
     ucp_request_complete_send(req, status);
 }
 
-/* The `init` of the protocols. A synchronous send gets an id for the
- * acknowledgement, and a close of the endpoint waits for it. */
+/* The `init` of bcopy and zcopy. A synchronous send gets an id, by which the
+ * acknowledgement names it; a close of the endpoint waits for the
+ * acknowledgement. */
 static ucs_status_t eager_init(ucp_request_t *req, uint32_t attr)
 {
     ucs_status_t status = ucp_send_tag(req)->sync ?
@@ -182,7 +183,7 @@ static ucs_status_t zcopy_progress(ucp_request_t *req)
     iovcnt  = ucp_dt_iter_iov(&req->dt, req->dt.length, iov, max_iov,
                               UCT_MEM_HANDLE_NULL, &length);
     if (length < req->dt.length) {
-        /* more entries than the transport accepts: send a buffered copy */
+        /* more than max_iov entries: send a buffered copy */
         return bcopy_progress(req);
     }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Eager tagged messages: the data is sent at once, without a reply of the
- * receiver before it. tag/multi.h defines messages of several fragments.
- * Numbers are bytes:
+ * Eager tagged messages: the data is sent at once, without waiting for the
+ * receiver. tag/multi.h defines messages of several fragments. Numbers are
+ * bytes:
  *
  *   EAGER       | tag 8 | payload |
  *   EAGER_SYNC  | tag 8 | sender's end 16 | request 4 | payload |
@@ -56,7 +56,8 @@ typedef struct ucp_tag_send {
 
 UCP_AREA_ACCESSOR(ucp_send_tag, ucp_request_t, send.op, ucp_tag_send_t)
 
-/** The protocols of tagged sends. */
+/** The protocols of tagged sends by active messages; offload.h has those of tag
+ *  offload. */
 extern const ucp_proto_t ucp_proto_tag_eager_short;
 extern const ucp_proto_t ucp_proto_tag_eager_bcopy;
 extern const ucp_proto_t ucp_proto_tag_eager_zcopy;

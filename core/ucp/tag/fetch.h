@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Unexpected messages that are eager for the user of the sender, but too long
- * for an eager message of tag offload (offload.h), so that the sender announces
- * them. The receiver starts the rendezvous at once, into memory of the library:
- * the send completes although no receive is posted.
+ * Unexpected messages that are shorter than the sender's UCX_RNDV_THRESH, but
+ * too long for an eager message of tag offload (offload.h), so that the sender
+ * announces them. The receiver starts the rendezvous at once, into memory of
+ * the library: the send completes although no receive is posted.
  */
 #ifndef UCP_TAG_FETCH_H
 #define UCP_TAG_FETCH_H

@@ -65,7 +65,9 @@ static inline ucp_tag_multi_t *ucp_tag_multi_of(const ucp_recv_desc_t *desc)
 extern const ucp_multi_receiver_t ucp_tag_multi_receiver;
 
 /** Called when all data has arrived, or no more data arrives: completes the
- *  matched receive, or marks the unexpected message. */
+ *  matched receive, or sets `ended` of the unexpected message. Frees the
+ *  message if a receive is matched, or if data is missing and the message is
+ *  still in the queue. */
 void ucp_tag_multi_ended(ucp_tag_multi_t *multi, ucs_status_t status);
 
 /** Frees a message of which no more data arrives. `multi` may be NULL. */

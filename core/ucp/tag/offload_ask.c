@@ -77,8 +77,9 @@ static void answered(ucp_ep_h ep, uint8_t kind)
     }
 }
 
-/* The answer must not wait behind tagged messages to the same peer: they may
- * wait for an answer of that peer, which may wait for this one. */
+/* The answer must not wait behind tagged messages to the same peer. Those may
+ * wait for an answer of the peer: if the answers of both sides waited behind
+ * them, neither would be sent. */
 static void answer(ucp_worker_h worker, const ucp_wire_end_t *asker,
                    uint8_t kind)
 {

@@ -235,7 +235,7 @@ static ucs_status_t unexpected_rndv(void *arg, unsigned flags, uint64_t stag,
 /* ----------------------------------------------------------- interfaces -- */
 
 /* Sets the callbacks for each interface: whether it matches tags is known only
- * after it was opened. */
+ * after it was opened. UCP_FEATURE_WAKEUP excludes tag offload (README.md). */
 void ucp_tag_offload_layout(ucp_worker_h worker, uct_iface_params_t *params)
 {
     if ((worker->context->features & UCP_FEATURE_WAKEUP) ||

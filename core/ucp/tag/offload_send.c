@@ -197,8 +197,8 @@ static ucs_status_t rndv_progress(ucp_request_t *req)
 
 UCP_AREA_ACCESSOR(withdrawal_of, ucp_request_t, send.op, ucp_tag_rts_t)
 
-/* Requests the receiver to drop an announcement. The message takes the path of
- * the announcement, so that it stays behind it. */
+/* Requests the receiver to drop an announcement. The request takes the path of
+ * the announcement, so that it arrives after the announcement. */
 static ucs_status_t withdraw_progress(ucp_request_t *req)
 {
     const ucp_tag_rts_t *rts = withdrawal_of(req);

@@ -150,7 +150,8 @@ ucs_status_t ucp_tag_eager_sync_handler(void *arg, void *data, size_t length,
 /* -------------------------------------------------------------- posting -- */
 
 /* True if no more data of the message arrives: it is not an announcement, and
- * its last fragment has arrived or its sender has failed. */
+ * if it arrives in fragments or is fetched (fetch.h), all of its data has
+ * arrived or the transfer has failed. */
 static int is_here(const ucp_recv_desc_t *desc)
 {
     return (desc->kind == UCP_RECV_DESC_MULTI) ?
@@ -254,8 +255,8 @@ static void claim(ucp_worker_h worker, ucp_recv_desc_t *desc)
 }
 
 /* Starts a background copy of an unexpected message to memory that the
- * processor cannot access. Returns the request, or NULL if the caller must
- * receive the message at once. */
+ * processor cannot access. Returns the request, or NULL if no copy was started
+ * and the caller must receive the message in another way. */
 static ucp_request_t *recv_early_later(ucp_worker_h worker,
                                        ucp_recv_desc_t *desc,
                                        const ucp_dt_iter_t *dt,

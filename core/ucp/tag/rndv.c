@@ -115,8 +115,8 @@ static int is_announcement_of(const ucp_recv_desc_t *desc,
             0);
 }
 
-/* Called when the sender cancels. If the announcement is not matched yet, drops
- * and rejects it. */
+/* Called when the sender cancels. If the announcement is in the queue of
+ * unexpected messages, drops and rejects it. */
 static void withdrawn(ucp_worker_h worker, const ucp_tag_rts_t *rts)
 {
     ucp_tag_t tag = ucp_le64_get(rts->tag);

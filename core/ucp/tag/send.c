@@ -46,7 +46,8 @@ static ucs_status_ptr_t start_send(ucp_ep_h ep, const void *buffer,
     return ucp_send_result(req, status, param);
 }
 
-/* Hot path: no allocation unless the transport delays the message. */
+/* Hot path: a short message needs no allocation, unless the transport has no
+ * send resources or delays the message. */
 ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep, const void *buffer, size_t count,
                                   ucp_tag_t tag,
                                   const ucp_request_param_t *param)

@@ -11,8 +11,8 @@
 #include "ucp/stage/stage.h"
 
 /** Returns a fragment (a buffer in host memory) if a message of this length
- *  should be copied in the background; NULL if the caller should copy it and
- *  wait. */
+ *  should be copied in the background; NULL if the caller should deliver it at
+ *  once. */
 ucp_stage_frag_t *ucp_tag_staged_frag(const ucp_dt_iter_t *dt, size_t length);
 
 /** Starts the copy of `payload` by way of the fragment; the receive completes

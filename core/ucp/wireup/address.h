@@ -67,14 +67,15 @@ typedef struct ucp_address_info {
  *  name. */
 uint16_t ucp_address_tl_code(const char *tl_name);
 
-/** Packs the worker's address into memory that the caller
- *  frees. `flags`: UCP_WORKER_ADDRESS_FLAG_*. */
+/** Packs the worker's address into memory that the caller frees. `flags`:
+ *  UCP_WORKER_ADDRESS_FLAG_*. */
 ucs_status_t ucp_address_pack(ucp_worker_h worker, unsigned flags,
                               void **address_p, size_t *length_p);
 
 /** As ucp_address_pack(), within `max_length` bytes: adds first the interfaces
  *  on the device `dev_name`, then the others, and leaves out those that do not
- *  fit. Returns UCS_ERR_EXCEEDS_LIMIT, with a log line, if none fits. */
+ *  fit. Other network devices are added only with UCX_CM_USE_ALL_DEVICES.
+ *  Returns UCS_ERR_EXCEEDS_LIMIT, with a log line, if no interface fits. */
 ucs_status_t ucp_address_pack_near(ucp_worker_h worker, const char *dev_name,
                                    size_t max_length, void **address_p,
                                    size_t *length_p);

@@ -242,10 +242,11 @@ static int fits(const writer_t *writer, size_t max_length)
     return length <= max_length;
 }
 
-/* Appends interfaces as long as the address has at most `max_length` bytes: if
- * `on_device` is set, those on the device `dev_name`, otherwise all others. Of
- * the others, network devices are added only if the option cm_use_all_devices
- * is set. Returns the number of interfaces that were added. */
+/* Appends interfaces: if `on_device` is set, those on the device `dev_name`,
+ * otherwise all others. Of the others, network devices are added only if the
+ * option cm_use_all_devices is set. Skips an interface with which the address
+ * would have more than `max_length` bytes. Returns the number of interfaces
+ * that were added. */
 static unsigned put_near(writer_t *writer, size_t max_length,
                          ucp_worker_h worker, const char *dev_name,
                          int on_device)
@@ -297,7 +298,8 @@ ucs_status_t ucp_address_pack_near(ucp_worker_h worker, const char *dev_name,
         goto out;
     }
     /* Add the optional fields if they fit. The host is more useful than the
-     * name: peers use it to estimate costs, and the name only in messages */
+     * name: peers use it to estimate costs, and the name only in log
+     * messages */
     before = writer->end;
     if (put_host(writer) && fits(writer, max_length)) {
         before = writer->end;

@@ -4,11 +4,11 @@
  * messages of the handshake detects a lost host or process. It does not detect
  * a process that exists and makes no progress, for example one that is stopped:
  * without a deadline the endpoint would wait without end. After
- * UCX_WIREUP_TIMEOUT the endpoint fails.
+ * UCX_WIREUP_TIMEOUT the endpoint fails; 0 or inf: there is no deadline.
  *
- * A worker has one timer, which runs only while handshakes are under way. It
- * fires four times per timeout, so that a handshake that takes too long fails
- * between 1 and 1.25 timeouts after its start.
+ * A worker has one timer, which the first handshake starts. It fires four times
+ * per timeout, and stops if no handshake is under way then. A handshake that
+ * takes too long fails in the first progress after 1 to 1.25 timeouts.
  */
 #ifndef UCP_WIREUP_DEADLINE_H
 #define UCP_WIREUP_DEADLINE_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Selects the lanes of an endpoint in addition to lane 0, which carries
- * messages: lanes that are much faster at some operation, and lanes that share
- * large transfers.
+ * messages: lanes that are at least a tenth faster at some operation, and lanes
+ * that share large transfers.
  */
 #include "ucp/wireup/search.h"
 
@@ -34,8 +34,8 @@ static double device_memory(const ucp_lane_config_t *lane)
     return ucp_lane_device_time(lane, UCP_LANE_LARGE);
 }
 
-/* Memory of the peer that only a device can access. With messages, both sides
- * would also have to copy the data between this memory and host memory. The
+/* For memory of the peer that only a device can access. With messages, the data
+ * would also have to be copied between this memory and host memory. The
  * infinite time makes any lane that accesses such memory directly better. */
 static double device_by_messages(const ucp_lane_config_t *am)
 {

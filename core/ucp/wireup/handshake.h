@@ -11,11 +11,12 @@
  *
  * A side sends over such a lane only after its peer has reported that the lane
  * is connected at the peer's side. Until then a stub (stub.h) takes the place
- * of the lane, and all sends wait in the endpoint's queue. If lane 0 needs no
- * handshake, it carries the messages of the handshake, in order with all other
- * messages; otherwise an auxiliary link (link.h) carries them. A request also
- * introduces the endpoint (introduce.h): the endpoint that the responder
- * creates becomes the reply endpoint for the requester.
+ * of the lane: a send over it waits in the endpoint's queue, and so do all
+ * later sends. If lane 0 needs no handshake, it carries the messages of the
+ * handshake, in order with all other messages; otherwise an auxiliary link
+ * (link.h) carries them. A request also introduces the endpoint (introduce.h):
+ * the endpoint that the responder creates becomes the reply endpoint for the
+ * requester.
  *
  * Each endpoint that a user creates requests a peer endpoint of its own. Two
  * workers that connect to each other at the same time get two independent pairs
@@ -33,8 +34,9 @@
 typedef enum {
     UCP_WIREUP_REQUESTED,
     UCP_WIREUP_REPLIED,
-    /** All lanes are connected. If the ACK is still queued on the auxiliary
-     *  link, this state exists until the ACK is sent */
+    /** All lanes are connected. A later progress frees the structure
+     *  ucp_wireup; if the ACK is still queued on the auxiliary link, after the
+     *  ACK is sent */
     UCP_WIREUP_DONE,
 } ucp_wireup_state_t;
 
@@ -45,7 +47,7 @@ struct ucp_wireup {
     ucp_wireup_deadline_t deadline; /**< Not running once DONE */
     ucp_wireup_link_t link; /**< Not in use if lane 0 carries all messages */
     int retiring;           /**< Non-zero: `retire` is registered, and the next
-                             *   progress frees this state */
+                             *   progress frees this structure */
     uct_oneshot_t retire;
     /** Indexed by lane; stubs of lanes that need no handshake are not in use */
     ucp_wireup_stub_t stubs[UCP_MAX_LANES];

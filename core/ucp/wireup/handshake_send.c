@@ -21,8 +21,8 @@ typedef struct {
     uint8_t ep[MAX_ADDRESS];
 } addresses_t;
 
-/* Fills the record of this side of a lane; the addresses are
- * stored in `bytes`. */
+/* Sets the interface and the addresses of this side of a lane in its record.
+ * The addresses are stored in `bytes`. */
 static ucs_status_t describe(const ucp_wireup_lanes_t *lanes, unsigned lane,
                              addresses_t *bytes, ucp_wireup_record_t *record)
 {

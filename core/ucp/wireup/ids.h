@@ -10,8 +10,8 @@ enum {
     /** Id of the sender's endpoint, and its worker's address: the receiver
      *  creates an endpoint for replies (introduce.h) */
     UCP_AM_ID_INTRODUCE       = 1,
-    UCP_AM_ID_FAREWELL        = 2,  /**< The sender has closed its endpoint: it
-                                     *   sends nothing more */
+    UCP_AM_ID_FAREWELL        = 2,  /**< The sender's endpoint is closed or has
+                                     *   failed: it sends nothing more */
     UCP_AM_ID_WIREUP_FRAGMENT = 25, /**< A part of a message that exceeds the
                                      *   transport's limit (fragments.h) */
     UCP_AM_ID_WIREUP_REQUEST  = 26, /**< Requests to connect lanes endpoint to

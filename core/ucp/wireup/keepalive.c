@@ -28,9 +28,10 @@ static int needs_watching(ucp_ep_h ep)
            !(attr->flags & UCX_IFACE_FLAG_DETECTS_FAILURE);
 }
 
-/* Makes the transport check the peer. If the check itself returns an error, the
- * endpoint fails at once. If the transport finds out later that the peer is
- * lost, it calls the error handler of the interface. */
+/* Makes the transport check the peer. If the check itself returns an error
+ * other than a lack of send resources or memory, the endpoint fails at once. If
+ * the transport finds out later that the peer is lost, it calls the error
+ * handler of the interface. */
 static void check_peer(ucp_ep_h ep)
 {
     ucp_wire_end_t end = ucp_ep_wire_end(ep);

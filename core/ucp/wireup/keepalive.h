@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Keepalive: detects lost peers. It covers only endpoints whose failures the
- * user handles and whose transport does not detect failures itself; without
- * such endpoints a worker has no timer. The timer starts rounds: in a round,
- * progress checks the peers of some endpoints. Between two rounds progress has
- * no extra cost.
+ * user handles (UCP_ERR_HANDLING_MODE_PEER) and whose transport does not detect
+ * failures itself; without such endpoints a worker has no timer. The timer
+ * starts rounds: in a round, progress checks the peers of some endpoints.
+ * Between two rounds progress has no extra cost.
  *
- *   a timer (library thread) --one-shot, wakes a sleeping thread--> a round
- *                                                                   (progress)
+ *   a timer (library thread) --posts a call, wakes a sleeping worker-->
+ *   a round (in the next progress)
  *
  * A round calls the transport's check of the peer, if there is one. Otherwise
  * it sends (numbers are bytes)
  *
  *   KEEPALIVE  | sender's end 16 |
  *
- * which makes the transport detect a failure. There is no reply: a process that
- * computes for an hour without calling progress sends nothing, but is not a
- * lost peer.
+ * which makes the transport detect a failure; over an auxiliary link (link.h)
+ * one zero byte instead. There is no reply: a process that computes for an hour
+ * without calling progress sends nothing, but is not a lost peer.
  *
  * A sender's end is a ucp_wire_end_t: the UUID of its worker and the id of its
  * endpoint.
@@ -47,11 +47,12 @@ typedef struct ucp_keepalive {
  *  keepalive and the timer is not running. */
 void ucp_keepalive_watch(ucp_ep_h ep);
 
-/** Checks the peer of a new endpoint if the user handles its failures. This
- *  makes a transport that otherwise connects on first use open the connection,
- *  so that it detects a lost peer even if nothing is sent. A later progress
- *  calls the error handler for a lost peer. Returns UCS_ERR_NO_MEMORY or
- *  UCS_ERR_NO_RESOURCE if the check is not possible now. */
+/** Checks the peer of a new endpoint, if the user handles its failures and the
+ *  transport can check a peer. This makes a transport that otherwise connects
+ *  on first use open the connection, so that it detects a lost peer even if
+ *  nothing is sent. A later progress calls the error handler for a lost peer.
+ *  Returns UCS_ERR_NO_MEMORY or UCS_ERR_NO_RESOURCE if the check is not
+ *  possible now. */
 ucs_status_t ucp_keepalive_connect(ucp_ep_h ep);
 
 /** Checks the peer of an endpoint that has lost a lane, if the user handles

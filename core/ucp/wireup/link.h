@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An auxiliary link: a transport's endpoint that carries wire-up
- * messages until the lanes of a UCP endpoint are connected. Messages that lack
- * send resources are queued in order.
+ * An auxiliary link: a transport's endpoint that carries wire-up messages until
+ * the lanes of a UCP endpoint are connected, or that carries one rejection
+ * (reject.h). Messages that lack send resources are queued in order.
  */
 #ifndef UCP_WIREUP_LINK_H
 #define UCP_WIREUP_LINK_H

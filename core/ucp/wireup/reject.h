@@ -10,7 +10,7 @@
 #include "ucp/wireup/records.h"
 
 /** Sends the rejection. Best effort: no reply is sent if the peer cannot be
- *  reached. */
+ *  reached, memory is short, or too many rejections are pending. */
 void ucp_wireup_reject(ucp_worker_h worker, const ucp_address_info_t *peer,
                        const ucp_wireup_request_t *request,
                        ucs_status_t status);

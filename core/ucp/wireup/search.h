@@ -61,8 +61,9 @@ int ucp_wireup_take_requested(search_t *search,
 /** Selects one of equally good interfaces and returns its index. If all are on
  *  network devices, the number of this process on its host
  *  (ucp_params_t::node_local_id) decides, so that the processes of a host
- *  spread over its devices; otherwise the first is selected. `equals`: indices
- *  of the interfaces, at least one, in the worker's order. */
+ *  spread over its devices. Otherwise, or if this number is unknown, the first
+ *  is selected. `equals`: indices of the interfaces, at least one, in the
+ *  worker's order. */
 unsigned ucp_wireup_share(const search_t *search, const uint8_t *equals,
                           unsigned num_equals);
 

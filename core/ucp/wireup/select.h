@@ -22,8 +22,9 @@ typedef struct ucp_select_params {
 } ucp_select_params_t;
 
 /**
- * Selects the lanes to a peer: first lane 0 for active messages, then lanes for
- * operations that lane 0 does not support or is slower at. Returns
+ * Selects the lanes to a peer: lane 0 for active messages, the lanes that the
+ * peer requests, lanes for operations that lane 0 does not support or is slower
+ * at, and lanes that share large transfers, in this order. Returns
  * UCS_ERR_UNREACHABLE if there is no lane for active messages, or if a lane
  * that the peer requests is not possible; a log line gives the reasons. If lane
  * 0 has to be connected endpoint to endpoint, `aux` is the interface that

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The wire-up state of a worker: for introductions, handshakes, rejections and
- * keepalive. It is stored in the worker's area for this folder (base/area.h).
+ * The wire-up state of a worker: for keepalive, the deadlines of handshakes,
+ * messages in fragments, and rejections. It is stored in the worker's area for
+ * this folder (base/area.h).
  */
 #ifndef UCP_WIREUP_STATE_H
 #define UCP_WIREUP_STATE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The endpoint that takes the place of a lane until it is connected (stub.h).
- * Sends and all other operations that need the peer return
+ * Sends, put, get, atomics and the operations of tag matching return
  * UCS_ERR_NO_RESOURCE, so that the UCP endpoint queues them. Flush and fence
  * succeed, because nothing has been sent.
  */
