@@ -3,9 +3,9 @@
  * Macros that define functions for the slots of a table of endpoint operations
  * (ucx_ep_ops_t), all of which only return a status. Each user of the macros
  * has a different status: UCS_ERR_UNSUPPORTED for slots that a plugin does not
- * fill, UCS_ERR_NO_RESOURCE while UCP connects a lane, and other errors for
- * lost or cancelled endpoints. The macros cover data transfers, atomics and tag
- * matching. The users write the functions for other slots (flush, pending
+ * fill, UCS_ERR_NO_RESOURCE while UCP connects an endpoint, and other errors
+ * for lost or cancelled endpoints. The macros cover data transfers, atomics and
+ * tag matching. The users write the functions for other slots (flush, pending
  * requests and so on).
  */
 #ifndef UCT_ANSWER_OPS_H

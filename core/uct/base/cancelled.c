@@ -119,8 +119,8 @@ static const ucx_ep_ops_t cancelled_ops = {
 void uct_ep_set_cancelled(uct_ep_h ep)
 {
     /* UCP replaces the tables of some endpoints, to count operations or to
-     * reject them while a lane is being connected. Such a table is kept: UCP
-     * sends nothing over an endpoint that it has cancelled. */
+     * reject them while the endpoint is being connected. Such a table is kept:
+     * UCP sends nothing over an endpoint that it has cancelled. */
     if ((ep->iface != NULL) && (ep->ops == ep->iface->ep_ops)) {
         ep->ops = &cancelled_ops;
     }

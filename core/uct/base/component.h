@@ -55,9 +55,9 @@ const uct_component_decl_t *uct_component_decl(uct_component_h component);
 
 /*
  * For tools: loads the code and calls the plugin's inspect slot, which checks
- * whether this process can use the component, and may start drivers. On an
- * error, `reason` receives the cause, or "" if there is nothing to add to the
- * status.
+ * whether this process can use the component, and for that may initialize the
+ * device's own libraries (for example CUDA). On an error, `reason` receives the
+ * cause, or "" if there is nothing to add to the status.
  */
 ucs_status_t uct_component_inspect(uct_component_h component, char *reason,
                                    size_t reason_size);

@@ -13,7 +13,10 @@
 
 #include "uct/base/config_types.h"
 
-/* The types of ucs/config for the types of the plugin ABI. */
+/* The types of the translated variables, indexed by ucx_config_type_t, the type
+ * in the plugin ABI. They are those of ucs/config (ucs_config_type_*), or of
+ * config_types.h (uct_config_type_*) if ucs/config has no type with the same
+ * values. */
 static const ucs_config_type_t *const uct_config_types[] = {
     [UCX_CONFIG_INT]         = &ucs_config_type_int,
     [UCX_CONFIG_UINT]        = &uct_config_type_uint,

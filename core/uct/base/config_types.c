@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Types of plugins' variables whose values have another representation than in
- * ucs/config: each calls the type of ucs/config and converts its value. */
+/* Types of plugins' variables whose values have another C type or other special
+ * values than in ucs/config, or a range (config_types.h): each calls the type
+ * of ucs/config, then converts the value or checks its range. */
 #include "uct/base/config_types.h"
 
 #include <limits.h>

@@ -13,13 +13,15 @@
 
 /* Settings of registration caches: the variables UCX_RCACHE_*. */
 typedef struct uct_rcache_options {
-    int enable;                /* UCS_NO, UCS_YES or UCS_TRY */
+    int enable;                /* UCS_NO; UCS_YES: warn if memory events are not
+                                * available; UCS_TRY: do not warn */
     unsigned mem_prio;         /* priority of the caches' handlers of memory
                                 * events */
     unsigned long max_regions; /* maximum number of cached regions */
     size_t max_size;           /* maximum bytes of cached regions */
-    size_t max_unreleased;     /* maximum bytes of regions that are unmapped but
-                                * not deregistered yet */
+    size_t max_unreleased;     /* total bytes of unmapped regions above which
+                                * they are deregistered without waiting for the
+                                * next use of the cache */
 } uct_rcache_options_t;
 
 /* Reads the UCX_RCACHE_* variables. If a value is invalid, logs an error and

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The public functions that move data (uct_ep_am_short() and so on). Each makes
- * the checks of its arguments that cost a few comparisons only, and calls the
- * slot in the endpoint's table. UCP calls the slots without these functions.
- * Hot path.
+ * The public functions that move data (uct_ep_am_short() and so on), set the
+ * handlers of active messages, order and complete operations, progress an
+ * interface and wait for its events. Each makes only those checks of its
+ * arguments that cost little, and calls the slot in the table of the endpoint
+ * or interface. UCP calls the slots of endpoints without these functions. Hot
+ * path.
  */
 #include <ucx/am.h>
 

@@ -89,8 +89,9 @@ typedef struct uct_check_layer {
                    const void *host, const void *expected);
     void (*returned)(const char *who, const char *slot, ucs_status_t status);
 
-    /* Replaces the user's handler of active messages in *slot by one that
-     * checks in which thread the transport calls it, and calls the user's. */
+    /* Replaces the user's handler of active messages in *slot by one that calls
+     * the user's. Unless that has UCT_CB_FLAG_ASYNC, it first checks that the
+     * plugin calls it inside one of its functions. */
     void (*am_handler)(uct_check_iface_t *check, uint8_t id,
                        ucx_am_slot_t *slot);
 

@@ -117,7 +117,7 @@ typedef struct uct_check_used {
 typedef struct uct_check_call {
     struct uct_check_call *outer; /* the function of a plugin that was running
                                    * before in this thread, or NULL */
-    uct_check_iface_t *iface;     /* NULL: a progress callback */
+    uct_check_iface_t *iface;     /* NULL: a progress or one-shot callback */
     const char *slot;             /* name of the function */
     uct_check_kind_t kind;
     uct_check_used_t start; /* when it was called, plus the time spent in
@@ -213,7 +213,8 @@ typedef struct uct_check_ep {
                           * completions of its operations may be called after it
                           * was destroyed */
     ucs_list_link_t ops; /* uct_check_op_t: operations that have not ended */
-    int no_resource;     /* the last send returned UCS_ERR_NO_RESOURCE */
+    int no_resource;     /* the last send returned UCS_ERR_NO_RESOURCE, and
+                          * pending_add has not returned UCS_ERR_BUSY since */
     unsigned busy;       /* number of times in a row that a send returned
                           * UCS_ERR_NO_RESOURCE and then pending_add returned
                           * UCS_ERR_BUSY */

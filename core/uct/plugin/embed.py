@@ -14,10 +14,12 @@ import re
 import sys
 
 NOTES = {'title', 'description', '$comment', '$id', '$schema', 'examples'}
-# Objects whose members have names of their own, and are schemas in turn.
+# Keywords whose value is an object with members of any name, each of which is a
+# schema.
 NAMED = {'properties', 'patternProperties', 'definitions'}
 SCHEMAS = {'items', 'if', 'then', 'else'}
-# The type of any other keyword's value; '': of an element of a list.
+# The types that the value of each other keyword may have. '': of an element of
+# a list.
 TYPES = {'type': (str, list), 'enum': (list,), 'required': (list,), '': (str,),
          'pattern': (str,), '$ref': (str,), 'additionalProperties': (bool,),
          'uniqueItems': (bool,), 'minimum': (int,), 'maximum': (int,),

@@ -3,7 +3,7 @@
  * Matches the regular expressions that the schema of manifests (schema.h)
  * contains. Only the subset of POSIX syntax below is supported, without
  * compilation and locale: to compile a dozen patterns by regcomp() would take
- * more of a program's start than reading all manifests.
+ * more time at the start of a program than to read all manifests.
  *
  *   ^ $                the beginning and the end of the text
  *   . x \x             any character; the character x; x even if it is special

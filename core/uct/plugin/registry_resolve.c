@@ -33,9 +33,9 @@ static int replaces(const uct_plugin_t *plugin, const uct_plugin_t *other)
 
 /* Moves the plugins before position `index` that the plugin at `index` replaces
  * to the positions directly behind it. Then a caller that loads the plugins in
- * order tries a replaced plugin after the one that replaces it, which may fail
- * to load. And a replaced plugin with a component of the same name, as the
- * earlier of the two, cannot displace the one that replaces it. Plugins that
+ * order tries the replacing plugin first, and the replaced one only after the
+ * first has failed to load. And a replaced plugin that has a component of the
+ * same name cannot displace the replacing one by coming earlier. Plugins that
  * replace each other are not moved. */
 static void move_replaced(uct_plugin_registry_t *registry, unsigned index)
 {

@@ -293,8 +293,8 @@ static void apply_overrides(uct_plugin_registry_t *registry)
     }
 }
 
-/* Checks the requirements of one plugin. The loader replaces $ORIGIN in the run
- * path by the folder of the library, which may be a subfolder of the
+/* Checks the requirements of one plugin. The dynamic loader replaces $ORIGIN in
+ * the run path by the folder of the library, which may be a subfolder of the
  * manifest's. */
 static void check_plugin(uct_requires_env_t *env, uct_plugin_t *plugin)
 {

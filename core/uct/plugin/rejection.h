@@ -2,8 +2,8 @@
 /*
  * Reasons why a plugin is rejected. Each cause has a code, for which a table
  * (rejection.c) has a meaning and a remedy; a rejection adds the details. Users
- * see the codes ("UCX-P101"), so they are never renumbered; README.md of this
- * folder lists them.
+ * see the codes ("UCX-P101"), so they are never renumbered; sdk/CODES.md lists
+ * them.
  */
 #ifndef UCT_PLUGIN_REJECTION_H
 #define UCT_PLUGIN_REJECTION_H

@@ -26,8 +26,9 @@ struct uct_requires_env {
 typedef struct need_query {
     uct_requires_env_t *env;
     const char *folder;  /* replaces $ORIGIN in `runpath` */
-    const char *runpath; /* folders, separated by colons, in which the loader
-                          * searches the libraries of this plugin; or "" */
+    const char *runpath; /* folders, separated by colons, in which the dynamic
+                          * loader searches the libraries of this plugin; or
+                          * "" */
 } need_query_t;
 
 ucs_status_t uct_requires_env_create(const char *root, const char *library_path,

@@ -16,8 +16,8 @@ typedef struct uct_requires_env uct_requires_env_t;
  * `root` is prepended to the absolute paths that are looked up (in /dev, /proc,
  * /sys, /lib/modules and /etc): "" for the machine itself; tests pass folders
  * of their own. `library_path` is the value of LD_LIBRARY_PATH, or NULL if it
- * must not be used. The loader's cache is read at the first check of a library;
- * later checks use the copy.
+ * must not be used. The dynamic loader's cache (ldcache.h) is read at the first
+ * check of a library; later checks use the copy.
  */
 ucs_status_t uct_requires_env_create(const char *root, const char *library_path,
                                      uct_requires_env_t **env_p);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Checks that only root or the user can change a file of a plugin: owner and
- * write permission of the file, and of every folder above it (trust.h).
+ * Checks that only root, the user and their groups can change a file of a
+ * plugin: owner and write permission of the file, and of every folder above it
+ * (trust.h).
  */
 #include "uct/plugin/trust.h"
 
@@ -75,8 +76,8 @@ static int has_access_list(const char *path)
     return lgetxattr(path, "system.posix_acl_access", NULL, 0) > 0;
 }
 
-/* Returns which users besides root and the trusted user may write, for the
- * message; NULL if there are none. */
+/* Returns which users besides root, the trusted user and their groups may
+ * write, for the message; NULL if there are none. */
 static const char *who_may_write(const uct_trust_t *trust,
                                  const struct stat *st, const char *path)
 {

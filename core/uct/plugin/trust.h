@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Decides which files of plugins are trusted. A plugin is code that runs with
- * the user's rights, so only root or the user may be able to write or replace
- * it. These functions only check owners and permissions; they do not read or
- * load files of plugins.
+ * the user's rights, so only root, the user and their groups may be able to
+ * write or replace it. These functions only check owners and permissions; they
+ * do not read or load files of plugins.
  */
 #ifndef UCT_PLUGIN_TRUST_H
 #define UCT_PLUGIN_TRUST_H
@@ -52,10 +52,10 @@ ucs_status_t uct_trust_object(uct_trust_t *trust, const struct stat *st,
 
 /*
  * Checks the folder `path` (absolute, without symbolic links) by `flags`, and
- * all its ancestors by `flags` and UCT_TRUST_UNMAPPED. If they are accepted, no
- * other user can change which file a path in this folder leads to. Therefore a
- * file that was checked is still the same file when it is loaded by its path
- * later.
+ * all its ancestors by `flags` and UCT_TRUST_UNMAPPED. If they are accepted,
+ * only the trusted users and groups can change which file a path in this folder
+ * leads to. Unless they do, a file that was checked is still the same file when
+ * it is loaded by its path later.
  */
 ucs_status_t uct_trust_folder(uct_trust_t *trust, const char *path,
                               unsigned flags, uct_rejection_t *rejection);

@@ -52,7 +52,8 @@ typedef enum ucm_event_type {
     /** Modifier: subscribe without intercepting further calls for this
      *  subscription */
     UCM_EVENT_FLAG_NO_INSTALL     = UCS_BIT(24),
-    /** Modifier: first report the memory that is mapped or allocated already */
+    /** Modifier of UCM_EVENT_VM_MAPPED: first report the memory that is mapped
+     *  already */
     UCM_EVENT_FLAG_EXISTING_ALLOC = UCS_BIT(25),
 } ucm_event_type_t;
 
@@ -261,7 +262,8 @@ void ucm_set_external_event(int events);
 void ucm_unset_external_event(int events);
 
 /**
- * Tests whether events arrive, by mapping and unmapping a page of memory.
+ * Tests whether events arrive, by making the intercepted calls that cause them:
+ * on memory that the test maps, and sbrk() and brk() without a change.
  *
  * @param [in] events  Events to test. Events that are not intercepted are
  *                     skipped.

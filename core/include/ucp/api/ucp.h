@@ -23,9 +23,10 @@
  *   - NULL (as a status: UCS_OK): complete. No callback runs.
  *   - UCS_PTR_IS_ERR(ptr): not started; UCS_PTR_STATUS(ptr) is the error.
  *   - otherwise a request: in progress. The callback, if given, is called once
- *     on completion; ucp_request_check_status() returns the state. A request
- *     is released by ucp_request_free(), in the callback or at any time, unless
- *     the caller supplied its memory.
+ *     on completion, unless the request is released before;
+ *     ucp_request_check_status() returns the state. A request is released by
+ *     ucp_request_free(), in the callback or at any time, unless the caller
+ *     supplied its memory.
  * Until an operation completes, its buffers, including the lists of an iov,
  * belong to the library: do not write to a source, and do not access a
  * destination. The parameter structure may be released when the function
@@ -272,8 +273,8 @@ typedef struct ucp_params {
      *  UCX_NUM_PPN overrides it. */
     size_t estimated_num_ppn;
     /**
-     * Name for log messages and tools; copied, and possibly changed to be
-     * unique: see ucp_context_attr_t::name. Default: generated.
+     * Name for log messages and tools; the first UCP_ENTITY_NAME_MAX - 1 bytes
+     * are copied. Default: generated.
      */
     const char *name;
     /**
@@ -308,10 +309,11 @@ typedef struct ucp_context_attr {
      * caller supplies (UCP_OP_ATTR_FIELD_REQUEST).
      */
     size_t request_size;
-    /** UCS_THREAD_MODE_MULTI if workers may be shared among threads. */
+    /** UCS_THREAD_MODE_MULTI if ucp_params_t::mt_workers_shared was set,
+     *  otherwise UCS_THREAD_MODE_SINGLE. */
     ucs_thread_mode_t thread_mode;
-    /** Types of memory that an open device can access, register or allocate,
-     *  UCS_BIT() of ucs_memory_type_t. */
+    /** Host memory, and the types of memory that an open memory domain can
+     *  access, register or allocate; UCS_BIT() of ucs_memory_type_t. */
     uint64_t memory_types;
     /** Name of the context, zero-terminated. */
     char name[UCP_ENTITY_NAME_MAX];
@@ -329,9 +331,9 @@ typedef struct ucp_context_attr {
  * fills in that version.
  *
  * A caller with a newer minor version can use everything that the library
- * supports; a warning is logged once in each process. Unknown bits of a
- * field_mask fail with UCS_ERR_UNSUPPORTED, here and where other objects are
- * created.
+ * supports; a warning is logged once in each process. For such a caller,
+ * unknown bits of a field_mask fail with UCS_ERR_UNSUPPORTED, here and where
+ * other objects are created.
  *
  * @param api_major_version  UCP_API_MAJOR of the caller
  * @param api_minor_version  UCP_API_MINOR of the caller
@@ -357,10 +359,10 @@ ucs_status_t ucp_init_version(unsigned api_major_version,
  *                   NULL) returns
  * @param context_p  receives the context; destroy it by ucp_cleanup()
  *
- * @return UCS_OK; UCS_ERR_NO_DEVICE if no usable device was found;
- *         UCS_ERR_INVALID_PARAM if the features are missing or unknown;
- *         UCS_ERR_UNSUPPORTED for UCP_FEATURE_DEVICE; an error if the settings
- *         select what does not exist
+ * @return UCS_OK; UCS_ERR_NO_DEVICE if there is no usable device among those
+ *         that the settings allow; UCS_ERR_INVALID_PARAM if the features are
+ *         missing or unknown, or a setting is invalid; UCS_ERR_UNSUPPORTED for
+ *         UCP_FEATURE_DEVICE
  */
 static inline ucs_status_t ucp_init(const ucp_params_t *params,
                                     const ucp_config_t *config,
@@ -453,8 +455,8 @@ typedef struct ucp_worker_params {
     /** Bits of ucp_worker_flags_t. */
     uint64_t flags;
     /**
-     * Name for log messages and tools; copied, and possibly changed to be
-     * unique. Default: generated.
+     * Name for log messages and tools; the first UCP_ENTITY_NAME_MAX - 1 bytes
+     * are copied. Default: generated.
      */
     const char *name;
     /**
@@ -508,11 +510,12 @@ typedef struct ucp_worker_attr {
     ucp_address_t *address;
     /** Length of @a address in bytes. */
     size_t address_length;
-    /** Maximum length of the header of ucp_am_send_nbx(). */
+    /** Maximum length of the header of ucp_am_send_nbx() in bytes. */
     size_t max_am_header;
     /** Name of the worker, zero-terminated. */
     char name[UCP_ENTITY_NAME_MAX];
-    /** Maximum length of ucp_request_attr_t::debug_string. */
+    /** Maximum length of ucp_request_attr_t::debug_string in bytes, terminating
+     *  zero included. */
     size_t max_debug_string;
 } ucp_worker_attr_t;
 
@@ -565,7 +568,8 @@ ucs_status_t ucp_worker_query(ucp_worker_h worker, ucp_worker_attr_t *attr);
 /** Prints a worker's transports, protocols and thresholds in readable form. */
 void ucp_worker_print_info(ucp_worker_h worker, FILE *stream);
 
-/** Releases an address that a query of the same worker returned. */
+/** Releases an address that ucp_worker_query() or ucp_worker_get_address()
+ *  returned for the same worker. */
 void ucp_worker_release_address(ucp_worker_h worker, ucp_address_t *address);
 
 /**
@@ -573,7 +577,7 @@ void ucp_worker_release_address(ucp_worker_h worker, ucp_address_t *address);
  *
  * @param attr  in: field_mask; out: the selected members
  *
- * @return UCS_OK; UCS_ERR_INVALID_PARAM if the bytes are not a worker address;
+ * @return UCS_OK; UCS_ERR_INVALID_ADDR if the bytes are not a worker address;
  *         UCS_ERR_NO_MEMORY
  */
 ucs_status_t ucp_worker_address_query(ucp_address_t *address,
@@ -635,12 +639,13 @@ ucs_status_t ucp_worker_get_efd(ucp_worker_h worker, int *fd);
 ucs_status_t ucp_worker_arm(ucp_worker_h worker);
 
 /**
- * Blocks until there is an event or ucp_worker_signal() is called. Only new
- * events end the wait: call ucp_worker_progress() until it returns 0 first.
- * This function makes no progress itself.
+ * Blocks until there is an event or ucp_worker_signal() is called. Returns at
+ * once if events are pending, so call ucp_worker_progress() until it returns 0
+ * first. This function makes no progress itself.
  *
  * @return UCS_OK; UCS_ERR_INVALID_PARAM without UCP_FEATURE_WAKEUP;
- *         UCS_ERR_IO_ERROR if the kernel's wait fails
+ *         UCS_ERR_IO_ERROR if poll(2) fails; or another error of
+ *         ucp_worker_arm(), except UCS_ERR_BUSY
  */
 ucs_status_t ucp_worker_wait(ucp_worker_h worker);
 
@@ -752,7 +757,8 @@ typedef struct {
     void *user_data;
     /** Receives the old remote value of an atomic operation. */
     void *reply_buffer;
-    /** Memory type of the buffer, which saves its detection; a hint. */
+    /** Memory type of the buffer, which saves its detection; must be correct.
+     *  Default, and for UCS_MEMORY_TYPE_UNKNOWN: detected. */
     ucs_memory_type_t memory_type;
     /**
      * Result of a receive that completes at once (returns NULL). Not for stream
@@ -801,7 +807,8 @@ typedef struct {
     size_t debug_string_size;
     /** Status of the operation, as ucp_request_check_status() returns it. */
     ucs_status_t status;
-    /** Memory type of the buffer, as given or detected. */
+    /** Memory type of the buffer, as given or detected;
+     *  UCS_MEMORY_TYPE_UNKNOWN for a flush or close. */
     ucs_memory_type_t mem_type;
 } ucp_request_attr_t;
 
@@ -969,7 +976,8 @@ ucs_status_t ucp_conn_request_query(ucp_conn_request_h conn_request,
                                     ucp_conn_request_attr_t *attr);
 
 /**
- * Rejects a client; its error handler runs with UCS_ERR_REJECTED.
+ * Rejects a client: the error handler of the client's endpoint is called with
+ * UCS_ERR_REJECTED.
  *
  * @param listener      the listener of the request
  * @param conn_request  the request; it is no longer valid afterwards
@@ -1016,9 +1024,10 @@ enum ucp_ep_params_flags_field {
     /** Connect to a listener: ucp_ep_params_t::sockaddr is the peer. */
     UCP_EP_PARAMS_FLAGS_CLIENT_SERVER  = UCS_BIT(0),
     /**
-     * If the address is that of the endpoint's own worker, connect to the next
-     * endpoint created in the same way instead of to itself. Relevant for
-     * streams and other operations between two endpoints.
+     * If the address is that of the endpoint's own worker, connect to another
+     * endpoint instead of to itself: of the endpoints that are created with
+     * this address and this flag, each two consecutive ones are connected.
+     * Relevant for streams and other operations between two endpoints.
      */
     UCP_EP_PARAMS_FLAGS_NO_LOOPBACK    = UCS_BIT(1),
     /** Send ucp_worker_params_t::client_id to the server. */
@@ -1039,8 +1048,8 @@ struct ucp_ep_params {
     /** Called when the peer is lost; see @a err_mode. */
     ucp_err_handler_t err_handler;
     /**
-     * Passed to the error handler instead of its own argument, and returned by
-     * ucp_stream_worker_poll() and ucp_ep_query().
+     * Passed to the error handler instead of ucp_err_handler_t::arg, and
+     * returned by ucp_stream_worker_poll() and ucp_ep_query().
      */
     void *user_data;
     /** Bits of ucp_ep_params_flags_field. */
@@ -1051,8 +1060,8 @@ struct ucp_ep_params {
     /** The connection request to accept; released, even on failure. */
     ucp_conn_request_h conn_request;
     /**
-     * Name for log messages and tools; copied, and possibly changed to be
-     * unique. Default: generated.
+     * Name for log messages and tools; the first UCP_ENTITY_NAME_MAX - 1 bytes
+     * are copied. Default: generated.
      */
     const char *name;
     /** Local address to connect from, together with @a sockaddr; selects a
@@ -1169,13 +1178,16 @@ ucs_status_t ucp_ep_create(ucp_worker_h worker, const ucp_ep_params_t *params,
 /**
  * Closes an endpoint: by default after all its operations have completed, or at
  * once with UCP_EP_CLOSE_FLAG_FORCE. The endpoint must not be used afterwards,
- * even if an error is returned.
+ * unless one of the errors below says that it stays open.
  *
  * @param param  flags: ucp_ep_close_flags_t; callback: cb.send
  *
  * @return NULL if the operation is complete, a request if it is in progress, or
- *         an error as a pointer. An error is the reason why the connection
- *         ended; the endpoint is closed in any case
+ *         an error as a pointer. The endpoint stays open after
+ *         UCS_ERR_NO_MEMORY, UCS_ERR_INVALID_PARAM (excluded flags), and
+ *         UCS_ERR_NO_RESOURCE (UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL is set and the
+ *         close cannot complete at once). Any other error is the reason why the
+ *         connection ended; the endpoint is closed then.
  */
 ucs_status_ptr_t ucp_ep_close_nbx(ucp_ep_h ep,
                                   const ucp_request_param_t *param);
@@ -1186,12 +1198,12 @@ ucs_status_ptr_t ucp_ep_close_nbx(ucp_ep_h ep,
  * @param attr  in: field_mask and the array of transports; out: the rest
  *
  * @return UCS_OK; UCS_ERR_NOT_CONNECTED if a socket address is requested and
- *         the endpoint has none
+ *         the endpoint has none, or a client's endpoint has none yet
  */
 ucs_status_t ucp_ep_query(ucp_ep_h ep, ucp_ep_attr_t *attr);
 
 /**
- * Estimates the duration of an operation on an endpoint.
+ * Estimates the duration of a tagged send of contiguous data on an endpoint.
  *
  * @param param  what to estimate
  * @param attr   in: field_mask; out: the selected members
@@ -1353,7 +1365,8 @@ void ucp_dt_destroy(ucp_datatype_t datatype);
  *
  * @param attr  in: field_mask and the buffer; out: the size
  *
- * @return UCS_OK; UCS_ERR_INVALID_PARAM for an unknown datatype
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM for an unknown datatype, or for
+ *         ucp_dt_make_iov() without a buffer
  */
 ucs_status_t ucp_dt_query(ucp_datatype_t datatype, ucp_datatype_attr_t *attr);
 
@@ -1467,7 +1480,8 @@ ucs_status_ptr_t ucp_tag_msg_recv_nbx(ucp_worker_h worker, void *buffer,
 
 /** Bits of ucp_am_handler_param_t::flags. */
 enum ucp_am_cb_flags {
-    /** One call for each message, with the complete message. */
+    /** No effect: the handler is always called once for each message, with the
+     *  complete message or its descriptor. */
     UCP_AM_FLAG_WHOLE_MSG       = UCS_BIT(0),
     /**
      * The handler may always keep the data: every call with data has
@@ -1537,8 +1551,8 @@ typedef struct ucp_am_handler_param {
  * of the worker. The handler does not receive messages of the deprecated
  * ucp_am_send_nb().
  *
- * @return UCS_OK; UCS_ERR_INVALID_PARAM without UCP_FEATURE_AM, without an id,
- *         or for unknown flags; UCS_ERR_NO_MEMORY
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM without UCP_FEATURE_AM, without an id
+ *         or @a cb, or for unknown flags; UCS_ERR_NO_MEMORY
  */
 ucs_status_t
 ucp_worker_set_am_recv_handler(ucp_worker_h worker,
@@ -1723,10 +1737,12 @@ enum {
      *  size. */
     UCP_MEM_MAP_FIXED          = UCS_BIT(2),
     /**
-     * Try to use the same remote key for segments that several processes map in
-     * the same way. If ucp_rkey_compare() finds that the keys of these
-     * processes are equal, one of the keys is sufficient to access all
-     * segments.
+     * A hint: make the unpacked remote keys of several processes equal for
+     * segments that have the same address, length, protection and memory type,
+     * and are all mapped with this flag. If ucp_rkey_compare() finds that keys
+     * of a worker are equal, one of them is sufficient to access the segments
+     * of all these processes. Keys of memory to which ucp_rkey_ptr() may return
+     * a pointer are never equal.
      */
     UCP_MEM_MAP_SYMMETRIC_RKEY = UCS_BIT(3),
     /** Map and pin all pages now. Excludes UCP_MEM_MAP_NONBLOCK. */
@@ -1755,8 +1771,8 @@ typedef struct ucp_mem_map_params {
      *  all. */
     unsigned prot;
     /**
-     * Type of memory to allocate, default UCS_MEMORY_TYPE_HOST; for existing
-     * memory a hint, default: detected.
+     * Type of memory to allocate, default UCS_MEMORY_TYPE_HOST. For existing
+     * memory, its type, which must be correct; default: detected.
      */
     ucs_memory_type_t memory_type;
     /**
@@ -1873,8 +1889,11 @@ typedef struct ucp_rkey_compare_params {
  * @param memh_p   receives the handle; unmap it by ucp_mem_unmap()
  *
  * @return UCS_OK; UCS_ERR_INVALID_PARAM for a combination marked "error";
- *         UCS_ERR_NO_MEMORY if it cannot be allocated; UCS_ERR_UNSUPPORTED if
- *         no domain has memory of the type
+ *         UCS_ERR_NO_MEMORY if it cannot be allocated; UCS_ERR_INVALID_ADDR if
+ *         the caller's host memory has pages that are not mapped in this
+ *         process; UCS_ERR_UNSUPPORTED if no memory domain allocates memory of
+ *         the type; UCS_ERR_UNREACHABLE if no memory domain can use the
+ *         exported memory
  */
 ucs_status_t ucp_mem_map(ucp_context_h context,
                          const ucp_mem_map_params_t *params, ucp_mem_h *memh_p);
@@ -1887,8 +1906,8 @@ ucs_status_t ucp_mem_map(ucp_context_h context,
  * @param context  the context in which it was mapped
  * @param memh     the handle
  *
- * @return UCS_OK; UCS_ERR_INVALID_PARAM; or the error of the domain that cannot
- *         deregister the memory
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM; or the error of the memory domain that
+ *         cannot deregister the memory
  */
 ucs_status_t ucp_mem_unmap(ucp_context_h context, ucp_mem_h memh);
 
@@ -1902,7 +1921,8 @@ ucs_status_t ucp_mem_unmap(ucp_context_h context, ucp_mem_h memh);
 ucs_status_t ucp_mem_query(const ucp_mem_h memh, ucp_mem_attr_t *attr);
 
 /**
- * Maps memory, prints how it was mapped, and unmaps it.
+ * Allocates and maps memory, prints which method allocated it and which memory
+ * domains registered it, and unmaps it.
  *
  * @param mem_spec  "<size>[,<memory type>]", such as "32768" or "1m,cuda"
  * @param context   the context to map in
@@ -1920,7 +1940,7 @@ void ucp_mem_print_info(const char *mem_spec, ucp_context_h context,
  * @param params   the advice
  *
  * @return UCS_OK; UCS_ERR_INVALID_PARAM if the range is not inside the mapped
- *         memory; or the error of a domain
+ *         memory; or the error of a memory domain
  */
 ucs_status_t ucp_mem_advise(ucp_context_h context, ucp_mem_h memh,
                             ucp_mem_advise_params_t *params);
@@ -1931,8 +1951,8 @@ ucs_status_t ucp_mem_advise(ucp_context_h context, ucp_mem_h memh,
  * can access the memory.
  *
  * @param memh           the segment
- * @param params         for ucp_ep_rkey_unpack() by default, or see
- *                       UCP_MEMH_PACK_FLAG_EXPORT
+ * @param params         NULL or no flags: for ucp_ep_rkey_unpack(); otherwise
+ *                       see UCP_MEMH_PACK_FLAG_EXPORT
  * @param buffer_p       receives the bytes; release them by
  *                       ucp_memh_buffer_release()
  * @param buffer_size_p  receives the number of bytes
@@ -1954,7 +1974,8 @@ void ucp_memh_buffer_release(void *buffer,
 /**
  * Creates a remote key from the bytes that the owner of the memory packed.
  *
- * @param ep           the endpoint to the owner; the key is valid on it only
+ * @param ep           the endpoint to the owner; the key is valid on it only,
+ *                     except for UCP_MEM_MAP_SYMMETRIC_RKEY
  * @param rkey_buffer  the bytes, unchanged
  * @param rkey_p       receives the key; destroy it by ucp_rkey_destroy()
  *
@@ -1981,7 +2002,7 @@ ucs_status_t ucp_rkey_ptr(ucp_rkey_h rkey, uint64_t raddr, void **addr_p);
  * sorting. Equal keys give the same access, so that one of them is sufficient.
  *
  * @param worker  the worker of both
- * @param params  none is defined
+ * @param params  not NULL; no parameter is defined
  * @param result  negative, 0 or positive, as of strcmp(3)
  *
  * @return UCS_OK, with the order in @a result; UCS_ERR_INVALID_PARAM

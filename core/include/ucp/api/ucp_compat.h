@@ -170,8 +170,8 @@ ucs_status_ptr_t ucp_ep_flush_nb(ucp_ep_h ep, unsigned flags,
  * @deprecated Accept with ucp_listener_conn_handler_t and give the parameters
  *             to ucp_ep_create().
  *
- * @param params  what to change. Addresses cannot be changed:
- *                UCS_ERR_INVALID_PARAM.
+ * @param params  what to change. The peer and the error handling mode cannot be
+ *                changed: UCS_ERR_INVALID_PARAM.
  *
  * @return NULL if the endpoint is changed, or UCS_ERR_INVALID_PARAM or
  *         UCS_ERR_NO_MEMORY as a pointer
@@ -333,13 +333,13 @@ ucs_status_ptr_t ucp_tag_send_nb(ucp_ep_h ep, const void *buffer, size_t count,
 
 /**
  * Sends a tagged message with the caller's request. For senders that wait for
- * the completion at once. There is no callback. The rendezvous threshold is
- * higher than that of other sends (UCX_SEND_NBR_RNDV_THRESH), so that more
- * messages complete as soon as their data is copied.
+ * the completion at once. There is no callback. Contiguous data shorter than
+ * UCX_RNDV_SEND_NBR_THRESH is sent with UCP_OP_ATTR_FLAG_FAST_CMPL, so that the
+ * send does not wait for the receive.
  * @deprecated ucp_tag_send_nbx() with UCP_OP_ATTR_FIELD_REQUEST.
  *
  * @return UCS_OK          complete; @a req is not in use
- * @return UCS_INPROGRESS  in progress; see @a req
+ * @return UCS_INPROGRESS  in progress; check @a req
  * @return an error        not sent
  */
 ucs_status_t ucp_tag_send_nbr(ucp_ep_h ep, const void *buffer, size_t count,
@@ -534,7 +534,8 @@ ucs_status_t ucp_atomic_post(ucp_ep_h ep, ucp_atomic_post_op_t opcode,
  * @param op_size  size in bytes of operand and result, 4 or 8
  * @param cb       called on completion if a request was returned
  *
- * @return A request, or an error as a pointer
+ * @return NULL if the operation is complete, a request if it is in progress, or
+ *         an error as a pointer
  */
 ucs_status_ptr_t ucp_atomic_fetch_nb(ucp_ep_h ep, ucp_atomic_fetch_op_t opcode,
                                      uint64_t value, void *result,
@@ -543,7 +544,8 @@ ucs_status_ptr_t ucp_atomic_fetch_nb(ucp_ep_h ep, ucp_atomic_fetch_op_t opcode,
                                      ucp_send_callback_t cb) UCS_DEPRECATED;
 
 /**
- * Adds to a 32-bit integer; returns when issued.
+ * Adds to a 32-bit integer. Makes progress until the operation is sent; it is
+ * complete at the peer after a flush.
  * @deprecated ucp_atomic_op_nbx() with UCP_ATOMIC_OP_ADD.
  *
  * @return UCS_OK, or an error
@@ -552,7 +554,8 @@ ucs_status_t ucp_atomic_add32(ucp_ep_h ep, uint32_t add, uint64_t remote_addr,
                               ucp_rkey_h rkey) UCS_DEPRECATED;
 
 /**
- * Adds to a 64-bit integer; returns when issued.
+ * Adds to a 64-bit integer. Makes progress until the operation is sent; it is
+ * complete at the peer after a flush.
  * @deprecated ucp_atomic_op_nbx() with UCP_ATOMIC_OP_ADD.
  *
  * @return UCS_OK, or an error

@@ -80,8 +80,9 @@ typedef struct ucp_rkey *ucp_rkey_h;
 typedef struct ucp_recv_desc *ucp_tag_message_h;
 
 /**
- * A list of memory segments for access from device code (a kernel on an
- * accelerator).
+ * Local and remote memory segments that device code (a kernel on an
+ * accelerator) accesses. No function of this version creates or uses such a
+ * list.
  */
 typedef struct ucp_device_mem_list_handle *ucp_device_mem_list_handle_h;
 
@@ -120,8 +121,8 @@ typedef uint64_t ucp_datatype_t;
 
 /**
  * Events that make a worker's event file descriptor readable; bits for
- * ucp_worker_params_t::events. All except TX and RX may cause spurious
- * wake-ups. There is no event for available send resources: the library queues
+ * ucp_worker_params_t::events. Each of them may cause spurious wake-ups. There
+ * is no event for available send resources: the library queues
  * operations that wait for send resources, and progress sends them.
  */
 typedef enum ucp_wakeup_event_types {
@@ -370,7 +371,8 @@ typedef ucs_status_t (*ucp_am_callback_t)(void *arg, void *data, size_t length,
 
 /**
  * Passes a new endpoint to the server: a client has connected, and the library
- * has created the endpoint to the client. The callee closes the endpoint.
+ * has created the endpoint to the client. The callee closes the endpoint, here
+ * or later. @a arg is ucp_listener_accept_handler_t::arg.
  */
 typedef void (*ucp_listener_accept_callback_t)(ucp_ep_h ep, void *arg);
 

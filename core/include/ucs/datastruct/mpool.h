@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Pool of equal objects, allocated in chunks and kept for reuse. Not
+ * Pool of objects of one size, allocated in chunks and kept for reuse. Not
  * thread-safe: the user of the pool serializes access.
  *
- *   chunk: | private | pad | header | object | pad | header | object | ...
+ *   chunk: | pad | header | object | pad | header | object | ...
  *
- * "private" is the pool's data about the chunk. The header is one pointer: to
- * the next free object, or to the pool while the object is in use, so that
- * returning an object needs no pool argument.
+ * The header is one pointer: to the next free object, or to the pool while the
+ * object is in use, so that returning an object needs no pool argument.
  */
 #ifndef UCS_MPOOL_H
 #define UCS_MPOOL_H
@@ -76,8 +75,9 @@ typedef struct ucs_mpool_params {
                                  *   from the kernel: for pools that hooks of
                                  *   malloc use */
     unsigned elems_per_chunk;   /**< number of objects in the first chunk */
-    size_t max_chunk_size;      /**< limit for the size of a chunk in bytes; a
-                                 *   chunk has at least one object */
+    size_t max_chunk_size;      /**< limit for the size of a chunk in bytes,
+                                 *   except for ucs_mpool_reserve(); a chunk
+                                 *   has at least one object */
     unsigned max_elems;         /**< maximum number of objects; UINT_MAX: no
                                  *   limit */
     double grow_factor;         /**< factor by which each chunk is larger than
@@ -132,7 +132,8 @@ void ucs_mpool_params_reset(ucs_mpool_params_t *params);
 ucs_status_t ucs_mpool_init(const ucs_mpool_params_t *params, ucs_mpool_t *mp);
 
 /** Releases all chunks, including objects in use. With @a leak_check, a warning
- * with the pool's name is logged for each object in use. */
+ * with the pool's name is logged for each of the first 8 objects in use, and
+ * one with the number of the others. */
 void ucs_mpool_cleanup(ucs_mpool_t *mp, int leak_check);
 
 /**
@@ -168,7 +169,8 @@ ucs_status_t ucs_mpool_hugetlb_malloc(ucs_mpool_t *mp, size_t *size_p,
 void ucs_mpool_hugetlb_free(ucs_mpool_t *mp, void *chunk);
 
 /**
- * Allocates chunks until @a num_elems objects are free, if the limit allows.
+ * Ensures that @a num_elems objects are free: allocates a chunk for the missing
+ * ones, if the limit allows.
  *
  * @return UCS_OK; UCS_ERR_EXCEEDS_LIMIT; UCS_ERR_NO_MEMORY
  */

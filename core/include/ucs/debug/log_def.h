@@ -26,9 +26,9 @@ BEGIN_C_DECLS
 /**
  * Writes one message, also if its level is disabled; ucs_log_component() checks
  * the level before it calls this function. The message is one line, written by
- * one write() to the file of UCX_LOG_FILE. Control characters are replaced, and
- * messages longer than the buffer (ucs_log_get_buffer_size()) are truncated.
- * Any thread; errno is not changed.
+ * one write() to the file of UCX_LOG_FILE. Control characters other than tabs
+ * are replaced, and messages longer than the buffer (ucs_log_get_buffer_size())
+ * are truncated. Any thread; errno is not changed.
  *
  * @param [in] file       Source file; its folders are not printed.
  * @param [in] line       Line in the file.

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A list of memory ranges with their types. The type of memory that is not in
- * the list, or that is recorded as UCS_MEMORY_TYPE_UNKNOWN, is detected at each
- * lookup.
+ * A list of memory ranges with their types. A lookup of memory that is not in
+ * the list, or that is recorded as UCS_MEMORY_TYPE_UNKNOWN, detects its type.
  */
 #ifndef UCS_MEMTYPE_CACHE_H
 #define UCS_MEMTYPE_CACHE_H

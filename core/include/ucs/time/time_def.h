@@ -27,7 +27,8 @@ typedef uint32_t ucs_short_time_t;
 #define UCS_TIME_AUTO     (ULONG_MAX - 1)
 
 /* Compares two times by the sign of their difference: "t1 OP t2". The result is
- * correct also if the time has wrapped around. */
+ * correct also if the time has wrapped around, but only if the times differ by
+ * less than 2^31 units. */
 #define UCS_SHORT_TIME_CMP(_t1, _op, _t2) ((int32_t)((_t1) - (_t2)) _op 0)
 
 /** @} */

@@ -67,10 +67,9 @@ extern ucs_class_t void_class;
  *
  * @param [in] cls    Class of the object.
  * @param [in] obj    Object.
- * @param [in] limit  Negative: clean up all classes. Otherwise the number of
- *                    initialisers that were started: only the limit - 1 classes
- *                    at the base of the chain are cleaned up, since the last
- *                    initialiser failed.
+ * @param [in] limit  Negative: clean up all classes. Otherwise clean up only
+ *                    the limit - 1 classes at the base of the chain, whose
+ *                    initialisers succeeded before another one failed.
  */
 void ucs_class_call_cleanup_chain(ucs_class_t *cls, void *obj, int limit);
 
@@ -200,9 +199,10 @@ void ucs_class_check_new_func_result(ucs_status_t status, void *obj);
     UCS_PP_TUPLE_1 _tuple _UCS_CLASS_ARG_NAME(UCS_PP_TUPLE_0 _tuple),
 #define _UCS_CLASS_INIT_ARG_PASS(_, _i) , _UCS_CLASS_ARG_NAME(_i)
 
-/* Declares a function that allocates and initialises an object. Its parameters
- * are the initialiser's arguments, and a pointer that receives the object, or
- * NULL after a failure. */
+/* Declare or define a function that allocates and initialises an object. Its
+ * parameters are the initialiser's arguments, and a pointer that receives the
+ * object, or NULL after a failure. The macros without NAMED derive the name of
+ * the function from the type. */
 #define UCS_CLASS_DECLARE_NAMED_NEW_FUNC(_name, _argtype, ...) \
     ucs_status_t _name( \
         UCS_PP_FOREACH(_UCS_CLASS_INIT_ARG_DEFINE, _, \
@@ -228,7 +228,7 @@ void ucs_class_check_new_func_result(ucs_status_t status, void *obj);
     UCS_CLASS_DEFINE_NAMED_NEW_FUNC(UCS_CLASS_NEW_FUNC_NAME(_type), _type, \
                                     _argtype, ##__VA_ARGS__)
 
-/* Declares a function that cleans up and releases an object. */
+/* Declare or define a function that cleans up and releases an object. */
 #define UCS_CLASS_DECLARE_NAMED_DELETE_FUNC(_name, _argtype) \
     void _name(_argtype *self)
 #define UCS_CLASS_DEFINE_NAMED_DELETE_FUNC(_name, _type, _argtype) \

@@ -6,8 +6,9 @@
  * address).
  *
  * Rules for all calls, unless stated otherwise:
- * - The thread mode of a worker applies to the worker, its interfaces and their
- *   endpoints. Objects of other kinds may be used by several threads at once.
+ * - The thread mode of a worker applies to the worker, its interfaces and
+ *   connection managers, and their endpoints and listeners. Objects of other
+ *   kinds may be used by several threads at once.
  * - Output parameters are set on success only.
  * - A call that returns ucs_status_t returns UCS_OK, or UCS_ERR_INVALID_PARAM
  *   for invalid parameters, UCS_ERR_NO_MEMORY if memory cannot be allocated,
@@ -63,8 +64,9 @@ void uct_release_component_list(uct_component_h *components);
  * @param [in,out] component_attr  Set field_mask, and md_resources if it is
  *                                 requested; the requested fields are filled.
  *
- * @return UCS_OK; UCS_ERR_INVALID_PARAM if md_resources is too small for the
- *         requested fields; or the error of loading the plugin
+ * @return UCS_OK; UCS_ERR_INVALID_PARAM if md_resources is requested and NULL;
+ *         or, if one of the fields md_* is requested, the error of loading the
+ *         plugin
  */
 ucs_status_t uct_component_query(uct_component_h component,
                                  uct_component_attr_t *component_attr);
@@ -88,8 +90,8 @@ ucs_status_t uct_component_query(uct_component_h component,
  *                          an error.
  * @param [out] config_p    Configuration; release with uct_config_release().
  *
- * @return UCS_ERR_NO_ELEM if the domain has no such transport, or a parse
- *         error.
+ * @return UCS_ERR_NO_ELEM if the domain has no such transport;
+ *         UCS_ERR_INVALID_PARAM for a value that cannot be parsed.
  */
 ucs_status_t uct_md_iface_config_read(uct_md_h md, const char *tl_name,
                                       const char *env_prefix,
@@ -347,8 +349,9 @@ void uct_iface_progress_disable(uct_iface_h iface, unsigned flags);
 unsigned uct_iface_progress(uct_iface_h iface);
 
 /**
- * Allocates memory that the interface can use zero-copy and that peers can
- * reach, by the methods that are configured for the interface.
+ * Allocates host memory: by a function of the transport, if it has one,
+ * otherwise by the memory domain, which registers the memory. If the domain
+ * cannot allocate, allocates memory of the process that is not registered.
  *
  * @param [in]  iface   Interface.
  * @param [in]  length  Length in bytes, above 0.

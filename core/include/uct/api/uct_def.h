@@ -93,11 +93,13 @@ typedef void *uct_mem_h;
 /** Unpacked remote key, which put, get and atomics require. */
 typedef uintptr_t uct_rkey_t;
 
-/** Data of a component for an unpacked remote key. */
+/** Data of a component for an unpacked remote key. No function of this version
+ *  uses it. */
 typedef void *uct_rkey_ctx_h;
 
 /** An endpoint and a range of memory that code on a device (a GPU kernel) can
- *  use; see UCT_IFACE_FLAG_DEVICE_EP. */
+ *  use; see UCT_IFACE_FLAG_DEVICE_EP. No function of this version creates or
+ *  uses them. */
 typedef struct uct_device_ep *uct_device_ep_h;
 typedef struct uct_device_mem_element uct_device_mem_element_t;
 
@@ -120,7 +122,8 @@ typedef uint64_t uct_tag_t;
 
 typedef struct uct_iface_attr uct_iface_attr_t;
 typedef struct uct_iface_params uct_iface_params_t;
-/** Attributes of an endpoint, see uct_ep_query(). */
+/** Attributes of an endpoint. Not defined: no function of this version queries
+ *  them. */
 typedef struct uct_ep_attr uct_ep_attr_t;
 typedef struct uct_ep_params uct_ep_params_t;
 typedef struct uct_ep_connect_params uct_ep_connect_params_t;
@@ -186,7 +189,7 @@ typedef enum {
 
 /** Advice about memory, see uct_md_mem_advise(). */
 typedef enum {
-    UCT_MADV_NORMAL = 0, /**< Cancels earlier advice */
+    UCT_MADV_NORMAL = 0, /**< No advice */
     UCT_MADV_WILLNEED,   /**< The memory will be used soon: map its pages now.
                           *   Useful for memory allocated with
                           *   UCT_MD_MEM_FLAG_NONBLOCK. */

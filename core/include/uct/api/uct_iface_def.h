@@ -382,8 +382,8 @@ enum uct_iface_feature {
 struct uct_iface_params {
     uint64_t field_mask;    /**< Bits of uct_iface_params_field. The other
                              *   fields are ignored and have their defaults */
-    ucs_cpu_set_t cpu_mask; /**< Processors near which resources are
-                             * allocated */
+    ucs_cpu_set_t cpu_mask; /**< Processors near which resources should be
+                             * allocated; a hint, which may be ignored */
     uint64_t open_mode;     /**< A bit of uct_iface_open_mode */
 
     union {
@@ -402,7 +402,8 @@ struct uct_iface_params {
         } sockaddr;            /**< For UCT_IFACE_OPEN_MODE_SOCKADDR_SERVER */
     } mode;                    /**< `open_mode` selects the member */
 
-    /** Parent of the interface's statistics, or NULL */
+    /** Ignored (in other implementations: parent of the interface's
+     *  statistics) */
     ucs_stats_node_t *stats_root;
     size_t rx_headroom;              /**< Bytes to reserve in front of received
                                       * data, see uct_cb_param_flags;

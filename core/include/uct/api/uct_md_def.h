@@ -64,8 +64,9 @@ enum uct_md_mem_flags {
     /** Local operations may write the memory */
     UCT_MD_MEM_ACCESS_LOCAL_WRITE   = UCS_BIT(9),
 
-    /** A hint: try to give this memory the same remote key in all processes, so
-     *  that a peer needs only one key for all of them */
+    /** A hint: if several processes register memory of the same address and
+     *  length, try to give all of it the same remote key, so that a peer needs
+     *  one key only */
     UCT_MD_MEM_SYMMETRIC_RKEY = UCS_BIT(10),
     /** Register the whole address space of the process */
     UCT_MD_MEM_GVA            = UCS_BIT(11),
