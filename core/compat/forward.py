@@ -61,7 +61,7 @@ def main():
         sys.exit(f"{sys.argv[3]}: no function of {module}")
     if sys.argv[1] == "aliases":
         for name in names:
-            # all but ucp are compiled with the names of private.py
+            # names/private.py has renamed the functions of all but ucp
             both = (f"core_{name}", name)
             print("--defsym=%s=%s" % (both if module == "ucp" else both[::-1]))
     else:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Statistics of memory that a program allocates. The program reports each
- * allocation and release, with a name; nothing is allocated or intercepted
- * here. Without UCX_MEMTRACK_DEST, the functions do nothing.
+ * allocation with a name, and each release; no call is intercepted here.
+ * Without UCX_MEMTRACK_DEST, the functions do nothing.
  */
 #include "ucs/config/config.h"
 #include "ucs/datastruct/hash.h"
@@ -62,7 +62,8 @@ void ucs_memtrack_allocated(void *ptr, size_t size, const char *name);
 void ucs_memtrack_releasing(void *ptr);
 END_C_DECLS
 
-/* Reads the configuration when a program first uses these functions. */
+/* Reads the configuration when a program first uses these functions. A program
+ * with more privileges than its user (AT_SECURE) does not record anything. */
 static void ask(void)
 {
     ucs_hash_init(&track.blocks);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tables of an earlier size. A program that reads one holds a copy: the dynamic
- * linker moves the table into the program, by the size that it had when the
- * program was linked, and complains if it is larger now. So programs that ask for
- * no version get this one, of the release that distributions have; others get the
- * one of core/ucs/type/names.c (see compat.map).
+ * Tables of an earlier size. A program that reads a table has a copy of it
+ * (copy relocation), with the size that the table had when the program was
+ * linked; the dynamic linker warns if the table is larger now. Therefore a
+ * program that requests no symbol version gets this table, whose size is that
+ * of the OpenUCX release in distributions (1.13). Other programs get the table
+ * of core/ucs/type/names.c (see compat.map).
  */
         .section .rodata.str, "aMS", %progbits, 1
 host:         .string "host"

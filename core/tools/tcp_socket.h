@@ -14,8 +14,8 @@ enum { TOOL_TCP_ERROR_MAX = 96 };
  */
 
 /** Listens on a numeric address (NULL: any) and a numeric port ("0": a free
- *  port). AF_UNSPEC selects an IPv6 socket that also accepts IPv4, or an IPv4
- *  socket if the system has no IPv6. */
+ *  port). If `host` is NULL, AF_UNSPEC selects an IPv6 socket that also accepts
+ *  IPv4, or an IPv4 socket if the system has no IPv6. */
 int tool_tcp_listen(const char *host, const char *port, int family, int backlog,
                     char error[TOOL_TCP_ERROR_MAX]);
 

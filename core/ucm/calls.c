@@ -181,7 +181,7 @@ static void *ucm_shmat_with(ucm_shmat_t orig, int shmid, const void *shmaddr,
     size                = ucm_shm_segment_size(shmid);
     ucm_before(UCM_EVENT_SHMAT, &event);
     if (shmflg & SHM_REMAP) {
-        /* If the size is unknown, everything behind the address is reported: a
+        /* If the size is unknown, all addresses from shmaddr are reported: a
          * needless event is harmless. */
         ucm_event_vm_unmapped((void *)shmaddr, (size > 0) ? size : SIZE_MAX);
     }

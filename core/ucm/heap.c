@@ -31,7 +31,7 @@ static void heap_report(void *block)
     }
     size = heap_real_size(block);
     if (size < ucm_page_size() / 2) {
-        return; /* a block with its own mapping has at least a page */
+        return; /* too small for a mapping of its own */
     }
     token = ucm_event_enter();
     ucm_event_vm_unmapped(block, size);
@@ -76,8 +76,8 @@ ucs_status_t ucm_heap_watch(void)
                                        heap_libc};
     ucs_status_t status;
 
-    /* another allocator calls munmap() through its relocation table, so UCM
-     * intercepts these calls anyway */
+    /* if another allocator calls munmap(), it does so through its relocation
+     * table, so UCM intercepts these calls anyway */
     if (!heap_is_libc) {
         return UCS_OK;
     }

@@ -32,8 +32,8 @@ static pthread_once_t install_heap_once = PTHREAD_ONCE_INIT;
 /* Addresses of the functions that make the calls. */
 typedef struct install_names {
     void *libc[UCM_CALL_LAST]; /* in the C library */
-    void *used[UCM_CALL_LAST]; /* to which the name leads in the program; may be
-                                * in another library */
+    void *used[UCM_CALL_LAST]; /* those that the dynamic linker finds first by
+                                * name; may be in another library */
     int is_thread_sanitizer;
 } install_names_t;
 
@@ -64,7 +64,8 @@ static void install_look_up(install_names_t *names)
     pthread_once(&install_heap_once, ucm_heap_look_up);
 }
 
-/* Keeps UCM loaded, because the C library calls UCM from now on. */
+/* Prevents the unloading of UCM, because the C library and relocation tables
+ * will contain its addresses; no effect with UCM_UNLOAD_PREVENT_MODE_NONE. */
 static ucs_status_t install_pin(void)
 {
     const ucm_module_unload_prevent_mode_t mode =

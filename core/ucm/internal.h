@@ -30,9 +30,9 @@ typedef enum ucm_call {
 
 /* --- event.c: subscribers ------------------------------------------------ */
 
-/* Opens a period in which no subscriber is freed, so that the list of
+/* Begins a section in which no subscriber is freed, so that the list of
  * subscribers can be walked without a lock; ucm_event_leave() with the result
- * closes it. Such periods may be nested. */
+ * ends it. Such sections may be nested. */
 int ucm_event_enter(void);
 void ucm_event_leave(int token);
 
@@ -41,8 +41,8 @@ int ucm_event_is_wanted(void);
 
 /* Calls the subscribers of the event whose priority is in [low, high]. The
  * next two round the range to whole pages and report UCM_EVENT_VM_MAPPED or
- * UCM_EVENT_VM_UNMAPPED to all subscribers of that event. The caller must be in
- * a period of ucm_event_enter(). */
+ * UCM_EVENT_VM_UNMAPPED to all subscribers of that event. The caller must have
+ * called ucm_event_enter(). */
 void ucm_event_dispatch(ucm_event_type_t type, ucm_event_t *event, int low,
                         int high);
 void ucm_event_vm_mapped(void *address, size_t size);
@@ -145,8 +145,9 @@ ucs_status_t ucm_reloc_add(const ucm_reloc_t *reloc);
  * be called by any thread. */
 ucs_status_t ucm_reloc_apply(void);
 
-/* Calls dlopen() as if the code at the address `caller` had called it, and
- * changes the relocation tables of the objects that it has loaded. */
+/* Calls dlopen() and changes the relocation tables of the loaded objects. With
+ * the setting dlopen_process_rpath, searches the run path of the object that
+ * contains the address `caller`. */
 void *ucm_reloc_dlopen(const char *filename, int flag, const void *caller);
 
 /* --- heap.c: used where calls inside the C library are not seen ---------- */
@@ -154,7 +155,8 @@ void *ucm_reloc_dlopen(const char *filename, int flag, const void *caller);
 /* Finds the functions of the heap. Takes the lock of the dynamic linker, so
  * that the caller must hold no lock of UCM. */
 void ucm_heap_look_up(void);
-/* Intercepts free() and realloc() with the results of ucm_heap_look_up(). */
+/* Intercepts free() and realloc(), unless the process uses another allocator
+ * than that of the C library. Call ucm_heap_look_up() before. */
 ucs_status_t ucm_heap_watch(void);
 
 /* --- options.c ----------------------------------------------------------- */
@@ -192,8 +194,8 @@ int ucm_test_calls(int calls);
 
 /* --- log.c --------------------------------------------------------------- */
 
-/* Formats one line on the stack and writes it to standard error. Not called
- * while an event is delivered. */
+/* Formats one line on the stack and writes it to standard error, if `level` is
+ * enabled. Not called while an event is delivered. */
 void ucm_log(ucs_log_level_t level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Settings. Programs set them by ucm_set_global_opts(). Before that, UCM reads
- * the environment, so that a program that uses UCM alone obeys the same
- * variables. core/uct/base/mem_events.c lists and checks the variables.
+ * the environment, so that the variables also apply to a program that uses UCM
+ * without UCT. core/uct/base/mem_events.c lists and checks the variables.
  */
 #include <pthread.h>
 #include <stdlib.h>

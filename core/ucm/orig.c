@@ -115,7 +115,8 @@ int ucm_orig_madvise(void *addr, size_t length, int advice)
 
 /* --- The data segment ---------------------------------------------------- */
 
-/* Moves the end of the data segment; returns its new position. */
+/* Moves the end of the data segment. Returns its position, which is the old one
+ * if the kernel cannot move it. */
 static void *ucm_brk_syscall(void *addr)
 {
     void *now = (void *)syscall(SYS_brk, addr);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Length of an x86-64 instruction, for instructions at function entries and for
- * padding. Not a disassembler: unknown instructions have length 0, and callers
- * do not patch such code.
+ * padding. Not a disassembler: unknown instructions have length 0. At a
+ * function entry, patch.c then changes them only if there is no other thread.
  */
 #include "ucm/internal.h"
 
@@ -123,7 +123,7 @@ unsigned ucm_x86_length(const uint8_t *code)
     if ((*p >= 0xb8) && (*p < 0xc0)) {
         return short_imm ? 0 : length + (wide ? 9 : 5); /* mov */
     }
-    if ((*p == 0xf6) || (*p == 0xf7)) { /* test, not, neg */
+    if ((*p == 0xf6) || (*p == 0xf7)) { /* test, not, neg, mul, div */
         unsigned imm = ((p[1] >> 3) & 7) > 1 ? 0 : (*p == 0xf6) ? 1 : 4;
 
         return short_imm ? 0 : length + 1 + x86_modrm_length(p + 1) + imm;

@@ -18,7 +18,7 @@ OPENING = """\
 #ifndef __ASSEMBLER__
 """
 COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.S)
-# what has no name for the linker, as far as one line tells
+# static functions, whose symbols the linker does not bind to other libraries
 STATIC = re.compile(r"\bstatic\b[^;{}()]*?\b(uc[smt]_\w+)\s*\(")
 NAME = re.compile(r"\buc[smt]_\w+\b")
 
@@ -34,7 +34,7 @@ def main():
     output, depfile, folders = sys.argv[1], sys.argv[2], sys.argv[3:]
     names, static, seen = set(), set(), []
     for where, paths in headers(folders):
-        seen.append(where)  # a new header changes its folder
+        seen.append(where)  # its time changes when a header is added
         for path in paths:
             seen.append(path)
             with open(path, encoding="utf-8") as file:

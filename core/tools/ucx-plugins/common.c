@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Helpers of several commands: names of bits, JSON, finding a plugin.
+ * Helpers of several commands: lists of names, JSON, finding a plugin.
  */
 #include "tool.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucx-plugins list: all plugins in order, followed by the reasons of
- * rejections.
+ * ucx-plugins list: all plugins, those with the highest priority first, then
+ * the reasons of rejections, and the overrides: files that enable or disable a
+ * plugin or change its priority.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -21,7 +21,8 @@ typedef struct probe {
     term_table_t *table;  /* NULL if the output is JSON */
     unsigned num_devices; /* number of devices of the current plugin */
     ucs_status_t status;  /* first error of the current plugin */
-    char failed[96];      /* name of the first object that failed */
+    char failed[96];      /* the step that failed first, with the name of its
+                           * object: "opening the memory domain lo" */
     char unusable[512];   /* why the current plugin cannot be used on this
                            * machine */
 } probe_t;

@@ -70,7 +70,7 @@ unsigned term_width(void)
     return (size.ws_col > WIDTH_MAX) ? WIDTH_MAX : size.ws_col;
 }
 
-/* Returns the number of characters, not of bytes. */
+/* Returns the number of characters in `length` bytes of UTF-8. */
 static unsigned text_width(const char *text, size_t length)
 {
     unsigned width = 0;
@@ -117,8 +117,8 @@ static void print_words(FILE *stream, unsigned indent, unsigned column,
     fputc('\n', stream);
 }
 
-/* Formats a text and replaces control characters, which a terminal would
- * interpret. Release the result by free(). */
+/* Formats a text and replaces ASCII control characters, which a terminal would
+ * interpret, by '?'. Release the result by free(). */
 static char *clean_text(const char *format, va_list ap)
 {
     char *text;

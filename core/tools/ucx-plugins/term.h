@@ -26,12 +26,14 @@ int term_init(const char *when);
 const char *term_on(term_style_t style);
 const char *term_off(term_style_t style);
 
-/* Returns the number of columns of the terminal; a very large number if the
- * output is not a terminal. */
+/* Returns the number of columns for text: those of the terminal (80 if
+ * unknown), but from 40 to 120; a very large number if the output is not a
+ * terminal. */
 unsigned term_width(void);
 
-/* Prints words with line breaks to fit the width; each line is indented by
- * `indent` blanks. Control characters become '?'. */
+/* Prints words with line breaks to fit term_width(); each line is indented by
+ * `indent` blanks. In this and the following functions, ASCII control
+ * characters become '?'. */
 void term_paragraph(FILE *stream, unsigned indent, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -54,8 +56,8 @@ typedef struct term_table {
 
 void term_table_init(term_table_t *table, unsigned num_columns);
 
-/* Adds the next cell; the row is full after num_columns cells. The text is
- * copied. */
+/* Formats the text of the next cell; the row is full after num_columns
+ * cells. */
 void term_table_add(term_table_t *table, term_style_t style, const char *format,
                     ...) __attribute__((format(printf, 3, 4)));
 

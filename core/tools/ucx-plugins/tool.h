@@ -41,8 +41,8 @@ int tool_path(tool_t *tool, int argc, char **argv);
 int tool_probe(tool_t *tool, int argc, char **argv);
 
 /* Loads the plugin and opens its memory domains, as the command probe does.
- * Writes the reason why nothing of the plugin can be used on this machine, or
- * an empty text if it can be used. */
+ * Writes the first failure, or why the plugin offers nothing on this machine;
+ * an empty text if neither is the case. */
 void tool_probe_reason(tool_t *tool, uct_plugin_t *plugin, char *reason,
                        size_t reason_size);
 
@@ -50,7 +50,8 @@ void tool_probe_reason(tool_t *tool, uct_plugin_t *plugin, char *reason,
  * exhausted. */
 json_t *tool_plugin_json(uct_plugin_t *plugin);
 
-/* Prints and frees `root`. Returns `code`, or TOOL_SYSTEM on failure. */
+/* Prints and frees `root`. Returns `code`; TOOL_SYSTEM, after a message, if
+ * `root` is NULL. */
 int tool_print_json(json_t *root, int code);
 
 /* Returns the name of an origin, for example "administrator". */
@@ -66,12 +67,13 @@ char *tool_words(const char *const *list, uint64_t mask, const char *separator);
 char *tool_transports(const uct_manifest_t *manifest);
 char *tool_memory_types(const uct_manifest_t *manifest);
 
-/* Returns the plugin with this name, or a plugin that offers a transport with
- * this name; a usable plugin if possible. */
+/* Returns the plugin with this name. If there is none, returns a plugin that
+ * offers a transport with this name or alias, a usable one if possible; NULL if
+ * none does. */
 uct_plugin_t *tool_find(tool_t *tool, const char *name);
 
 /* Reports on stderr that no plugin has this name, with the most similar name.
- * Returns TOOL_NOT_FOUND. */
+ * Returns TOOL_NOT_FOUND, or TOOL_SYSTEM if memory is exhausted. */
 int tool_not_found(tool_t *tool, const char *name);
 
 #endif

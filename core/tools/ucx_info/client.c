@@ -22,8 +22,8 @@ static void accept_client(ucp_conn_request_h request, void *arg)
     };
 
     if (client->server_ep != NULL) {
-        /* Only the client of this process is served: another process has
-         * connected to the port. */
+        /* Only one client is served, normally that of this process. This
+         * request comes from another process that connected to the port. */
         ucp_listener_reject(client->listener, request);
         return;
     }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucx_info -d: opens every selected domain, and every transport on every
- * device, and shows their attributes. Manifests decide which code is loaded;
- * the attributes come from the code.
+ * ucx_info -d: opens the memory domains and connection managers of the selected
+ * components, and the selected transports on every device, and shows their
+ * attributes. The selection uses the plugins' manifests, so that only the code
+ * of selected components is loaded; the attributes come from that code.
  */
 #include "devices.h"
 

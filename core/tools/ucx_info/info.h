@@ -49,8 +49,8 @@ typedef struct info {
     /* -C: with -c, print "# " before values that are the default */
     int comment;
     const char *prefix; /* prefix of an application's variables; or NULL */
-    /* -t: with -d, only this transport; with -c, also its variables; NULL: not
-     * given */
+    /* -t: with -d, only this transport; with -c, load only the plugins that
+     * have it; NULL: not given */
     const char *transport;
     unsigned device_types; /* -D: bit n is the uct_device_type_t n; 0: all
                             * types */

@@ -65,7 +65,8 @@ void info_lines_add(json_t *answer, const char *format, ...)
 
 void info_lines_add_cost(json_t *answer, const info_cost_t *cost)
 {
-    /* negative if other threads have freed memory since cost_begin() */
+    /* negative if the resident memory has decreased, for example because
+     * another thread has freed memory */
     double bytes = (cost->bytes > 0) ? cost->bytes : 0;
 
     json_object_set_new(answer, "memory_bytes",

@@ -22,7 +22,8 @@ typedef struct {
 } place_t;
 
 /* Splits "HOST", "HOST:PORT", "[v6]:PORT", or a single "PORT" if `port_alone`
- * is set. */
+ * is set. Without a port, it is USUAL_PORT. Returns 0 if the text is
+ * invalid. */
 static int split(const char *text, int port_alone, place_t *place)
 {
     const char *host = text, *end, *port = USUAL_PORT;

@@ -15,7 +15,8 @@ int info_oob_listen(const char *where);
 /* Connects to "HOST[:PORT]". */
 int info_oob_connect(const char *where);
 
-/* Parses a numeric address. Returns non-zero if it is invalid. */
+/* Parses a numeric address. Returns non-zero if it is invalid, or if `ipv6` is
+ * set and the address is not an IPv6 address. */
 int info_oob_parse(const char *address, int ipv6,
                    struct sockaddr_storage *result, socklen_t *length_p);
 

@@ -2,13 +2,13 @@
 /*
  * Synchronization with the peer process over a socket. First both processes
  * exchange the features and the worker's address. When a process has created
- * and flushed its endpoint, it sends a byte, and when it has printed
- * everything, another byte.
+ * and flushed its endpoint, it sends a byte, and when it has queried the
+ * endpoint, another byte.
  *
  *   A                             B
  *   hello, address  <--------->  hello, address
  *   endpoint, flush <-- UCP -->  endpoint, flush
- *   'r'             <--------->  'r'              ready: show
+ *   'r'             <--------->  'r'              ready: query
  *   'd'             <--------->  'd'              done: close
  *
  * Data from the socket is checked: any process may connect to it.

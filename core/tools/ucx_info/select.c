@@ -131,8 +131,9 @@ ucs_status_t info_select_transports(const info_t *info, char **list_p)
     return status;
 }
 
-/* Writes an exclusion list of the interfaces that send no packets to other
- * hosts, and returns their number. Counts the other interfaces. */
+/* Writes an exclusion list, such as "^lo", of the loopback interfaces that are
+ * up, and returns their number. *others_p receives the number of the other
+ * interfaces that are up. */
 static unsigned list_loopbacks(ucs_string_buffer_t *list, unsigned *others_p)
 {
     struct ifaddrs *addresses, *address;

@@ -27,7 +27,7 @@ void info_session_close(info_t *info);
  * Parses the letters of -u. Stores the UCP_FEATURE_* bits in *features_p; sets
  * *error_mode_p to 1 if the letters contain `e`. Either pointer may be NULL.
  * Returns non-zero if the letters are invalid: *bad_p is the invalid letter, or
- * 0 if no letter is a feature.
+ * 0 if no letter is a feature other than `w` (wake-up).
  */
 int info_features_parse(const char *letters, uint64_t *features_p,
                         int *error_mode_p, char *bad_p);
@@ -45,8 +45,9 @@ int info_memory_is_size(const char *text);
  */
 ucs_status_t info_select_transports(const info_t *info, char **list_p);
 
-/* Returns the network devices for UCX_NET_DEVICES if -P excludes some. The
- * results have the same form as those of info_select_transports(). */
+/* Returns a list for UCX_NET_DEVICES that excludes loopback interfaces, if -P
+ * is "inter" and the variable is not set. The results have the same form as
+ * those of info_select_transports(). */
 ucs_status_t info_select_devices(const info_t *info, char **list_p);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ucx_info -y: sizes of frequent structures, including internal ones.
+ * ucx_info -y: sizes of structures of the library, including internal ones.
  */
 #include "info.h"
 

@@ -98,7 +98,7 @@ bool channel_send(struct channel *channel, enum channel_type type,
 
 /* Receives `length` bytes. While no data arrives, calls idle(arg) repeatedly,
  * without a timeout. If `idle` is NULL, sleeps instead, and fails after
- * `timeout` ms, unless that is negative. */
+ * `timeout` ms without data, unless that is negative. */
 static bool recv_all(struct channel *channel, char *data, size_t length,
                      void (*idle)(void *arg), void *arg, int timeout)
 {

@@ -20,7 +20,9 @@ bool meet_accept(int listener, struct channel *channel);
 bool meet_connect(const char *host, uint16_t port, bool ipv6,
                   struct channel *channel);
 
-/* Returns the result of fork(). Both processes have a channel to each other. */
+/* Returns the result of fork(), with a channel between the two processes. If
+ * that cannot be opened, -1 is returned (in each process that fails), with a
+ * message in channel->error. */
 pid_t meet_fork(struct channel *channel);
 
 #endif

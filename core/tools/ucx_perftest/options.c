@@ -203,8 +203,8 @@ static bool set_own(struct reader *reader, const char *key, const char *value)
 }
 
 /* Sets an option. -I is both an option of the output and a parameter that both
- * sides must share: it prints more, for example the transports used, and opens
- * the contexts with wake-up. */
+ * sides must share: it prints the transports that are used, and opens the
+ * contexts with wake-up. */
 static bool set(struct reader *reader, const char *key, const char *value)
 {
     bool takes_value;

@@ -24,8 +24,8 @@ struct options {
     bool version;
     int cpus[OPTIONS_MAX_CPUS];
     unsigned cpu_count;  /* 0: the system decides */
-    uint64_t sweep_from; /* range of sizes, by powers of two; both are 0 without
-                          * a range */
+    uint64_t sweep_from; /* range of sizes in bytes, each twice the previous
+                          * one; both are 0 without a range */
     uint64_t sweep_to;
 };
 

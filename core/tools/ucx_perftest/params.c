@@ -417,8 +417,8 @@ size_t params_write(const struct params *params, char *text, size_t length)
     return (written > 0) ? written : 0;
 }
 
-/* Returns whether the text has no control characters. Invalid words from a peer
- * are printed, and must not control the terminal. */
+/* Returns whether the text is printable ASCII. Invalid words from a peer are
+ * printed, and must not control the terminal. */
 static bool is_line(const char *text, size_t size)
 {
     size_t i;

@@ -98,8 +98,8 @@ uint64_t params_size(const struct params *params);
  * contiguous. */
 uint64_t params_extent(const struct params *params, bool iov);
 
-/* Parses a number with an optional suffix k, m or g. Returns false if it is
- * invalid, or above `max`. */
+/* Parses a number with an optional suffix k, m or g (powers of 1024). Returns
+ * false if it is invalid, or above `max`. */
 bool params_number(const char *text, uint64_t max, uint64_t *number_p);
 
 /* Return the names of values, for output. */

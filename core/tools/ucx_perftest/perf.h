@@ -92,7 +92,8 @@ struct perf_api {
      * messages cannot be checked one by one. The operations to check are the
      * last `count` before the number thread->first. May be NULL. */
     void (*verify)(struct perf_thread *thread, uint64_t count);
-    /* Closes endpoints. The peer must make progress until this returns. */
+    /* UCP: closes the endpoint. UCT: waits until its operations are complete;
+     * close() closes it. The peer must make progress until this returns. */
     void (*disconnect)(struct perf_thread *thread);
     void (*close)(struct perf_run *run);
     /* For -I: writes the transports that carry the messages. */
@@ -132,7 +133,8 @@ struct perf_run {
                                   * reported */
     /* Lets all threads begin a pass at the same time */
     pthread_barrier_t start;
-    pthread_mutex_t lock; /* protects the members below */
+    pthread_mutex_t lock; /* protects `error`, and is held while a thread prints
+                           * a line */
     char error[PERF_ERROR_MAX];
 };
 

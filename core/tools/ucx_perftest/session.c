@@ -37,7 +37,8 @@ static enum session_end complain(const struct channel *channel,
     return SESSION_BROKEN;
 }
 
-/* Records the reason that the peer process gave, without control characters. */
+/* Records the reason that the peer process gave, with '?' for each character
+ * that is not printable ASCII. */
 static void quote(struct perf_run *run, const struct channel *channel,
                   const struct channel_frame *frame)
 {

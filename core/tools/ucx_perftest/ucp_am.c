@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Active messages: ping-pong and stream. A long message is announced to the
- * handler and then fetched; a short message is read by the handler, without a
- * copy. */
+ * handler, which fetches the data (rendezvous). The handler gets the data of a
+ * short message and does not copy it. */
 #include "ucp_side.h"
 
 #include "pattern.h"

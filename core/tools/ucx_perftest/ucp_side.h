@@ -60,7 +60,7 @@ struct ucp_side {
     struct perf_thread *thread;
     unsigned pending;     /* number of outstanding operations */
     unsigned outstanding; /* maximum number of outstanding operations */
-    /* Number of calls of ucp_side_step() */
+    /* Number of calls of ucp_side_step(), except with -E sleep */
     unsigned steps;
     /* Whether loops that wait also sleep (-E sleep) */
     bool sleeps;

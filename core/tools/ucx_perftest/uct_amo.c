@@ -134,8 +134,7 @@ void uct_verify_adds(struct perf_thread *thread, uint64_t count)
 }
 
 /* Runs `count` operations by `operate`. `next` returns the expected value of
- * the word after the n-th operation, if the value before that operation was
- * right. */
+ * the peer's word after the operation `number`. */
 PERF_INLINE ucs_status_t requests(struct perf_thread *thread, uint64_t count,
                                   uct_operate_t operate,
                                   uint64_t (*next)(uint64_t number))

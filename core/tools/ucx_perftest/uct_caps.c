@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks whether a transport has the capabilities that a test requires, and
- * lists those that it has. */
+/* Checks whether a transport has the capabilities that a test requires. If it
+ * does not have the layout (-D), the error lists the possible layouts. */
 #include "uct_side.h"
 
 #include <stdio.h>

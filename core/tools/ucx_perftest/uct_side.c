@@ -78,7 +78,8 @@ ucs_status_t uct_side_fill(struct uct_side *side, uint64_t number)
 }
 
 /* Waits until all operations of the endpoint are complete; puts also at the
- * peer. UCX before 1.15 has no UCT_FLUSH_FLAG_REMOTE. */
+ * peer, unless the transport does not support UCT_FLUSH_FLAG_REMOTE. UCX before
+ * 1.15 does not have this flag. */
 ucs_status_t uct_side_flush(struct uct_side *side)
 {
     unsigned flags = 0;

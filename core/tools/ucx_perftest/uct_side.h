@@ -57,8 +57,8 @@ struct uct_side {
                                   * turn */
     size_t extent;               /* distance in bytes between two buffers */
     uct_completion_t completion; /* count: outstanding operations plus 1;
-                                  * status: first error of an operation or of
-                                  * the endpoint */
+                                  * status: an error of an operation or of the
+                                  * endpoint; UCS_OK: none */
     uint64_t arrived;            /* number of received active messages, in all
                                   * passes */
     uint64_t acknowledged;       /* number of sent messages that the peer has
@@ -155,7 +155,8 @@ PERF_INLINE uint64_t uct_side_remote(struct uct_side *side, uint64_t number)
                                0);
 }
 
-/* Waits until all operations are complete; puts also at the peer. */
+/* Waits until all operations are complete; puts also at the peer, if the
+ * transport has such a flush. */
 ucs_status_t uct_side_flush(struct uct_side *side);
 
 /* Data for the pack callback of a bcopy operation. */

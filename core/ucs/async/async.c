@@ -26,9 +26,12 @@ static void UCS_F_DTOR async_at_unload(void)
  * A thread that has an event for a handler but finds the lock of the context
  * taken adds the handler to the context's list of missed handlers, sets
  * "missed" and tries the lock again. A thread that releases the lock reads
- * "missed" afterwards. All four accesses (of "missed" and of the lock) are
- * sequentially consistent. Therefore either the first thread gets the lock or
- * the second one reads 1, and one of them runs the handler.
+ * "missed" afterwards. Neither thread may reorder its two accesses: those of
+ * "missed" and of the spin lock are sequentially consistent, and a mutex
+ * synchronizes memory (POSIX). Therefore either the first thread gets the lock
+ * or the second one reads 1, and one of them runs the handler. In signal mode,
+ * signal.c does not try the lock again: the code that holds the lock runs in
+ * the same thread.
  */
 
 /* Returns whether it got the lock. */
@@ -258,7 +261,8 @@ void async_handler_run(async_handler_t *handler, ucs_event_set_types_t events)
     if (handler->is_running) {
         /* The callback is already running: it polls the context itself, or
          * another thread runs it. epoll reports a level-triggered event again;
-         * an edge-triggered event must be saved. */
+         * an edge-triggered event must be saved. The expiry of a timer is
+         * dropped. */
         if (handler->events & UCS_EVENT_SET_EDGE_TRIGGERED) {
             handler->pending |= events;
             handler->has_pending = 1;

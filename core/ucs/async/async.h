@@ -75,8 +75,8 @@ static inline int ucs_async_is_mine(const ucs_async_context_t *async)
 }
 
 /** Prevents the context's handlers from running until ucs_async_unblock(). If
- *  another thread runs one of them, waits until it returns. Calls may be
- *  nested. */
+ *  another thread blocks the context or runs one of its handlers, waits until
+ *  that has ended. Calls may be nested. */
 static inline void ucs_async_block(ucs_async_context_t *async)
 {
     if (ucs_async_is_mine(async)) {
@@ -88,7 +88,7 @@ static inline void ucs_async_block(ucs_async_context_t *async)
 }
 
 /** Removes one block. When no block is left, runs the missed handlers in this
- *  thread. */
+ *  thread, unless another thread has blocked the context since. */
 static inline void ucs_async_unblock(ucs_async_context_t *async)
 {
     if (--async->depth > 0) {

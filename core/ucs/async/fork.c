@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a forked child does with the parent's contexts and handlers: it drops
- * all handlers, and closes the event sets except one that the forking thread is
- * using. The contexts stay, without handlers. They are unblocked, except those
- * that the forking thread blocks. The parent is not affected.
+ * all handlers and closes the event sets. If a callback in the service thread
+ * forks, the event set of that thread stays open. The contexts stay, without
+ * handlers. They are unblocked, except those that the forking thread blocks.
+ * The parent is not affected.
  */
 #include "ucs/async/internal.h"
 

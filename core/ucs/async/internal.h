@@ -8,7 +8,8 @@
  *         v
  *   loop: epoll set + timer descriptor (loop.c)    one for the service thread,
  *         |  reports events to                     one for each polled context,
- *         v                                        one without a context
+ *         v                                        one for polled handlers
+ *                                                  without a context
  *   dispatch: run | missed | by signal (async.c, signal.c)
  *
  * The service thread is a thread of the library. It waits for the events of all
@@ -149,7 +150,7 @@ void async_thread_join(async_loop_t *loop);
 /* async.c */
 
 /* Adds the descriptor to the loop's event set, or removes it. No effect for
- * timers. */
+ * timers. A handler that is missed, in flight or removed is not added. */
 void async_handler_arm(async_handler_t *handler);
 void async_handler_disarm(async_handler_t *handler);
 
@@ -162,13 +163,13 @@ void async_handler_put(async_handler_t *handler);
 void async_handler_dispatch(async_handler_t *handler,
                             ucs_event_set_types_t events);
 
-/* Runs the callback, unless the handler was removed. Releases the global lock
- * during the callback. */
+/* Runs the callback, unless the handler was removed or its callback is already
+ * running. Releases the global lock during the callback. */
 void async_handler_run(async_handler_t *handler, ucs_event_set_types_t events);
 
 /* Tries to lock a context. Returns 0 if any thread, including the caller,
- * blocks the context. async_context_unlock() does not run missed handlers. The
- * caller of either function may hold the global lock. */
+ * blocks the context or runs its handlers. async_context_unlock() does not run
+ * missed handlers. The caller of either function may hold the global lock. */
 int async_context_trylock(ucs_async_context_t *async);
 void async_context_unlock(ucs_async_context_t *async);
 

@@ -276,7 +276,8 @@ void async_signal_dispatch(async_handler_t *handler,
                       __ATOMIC_RELAXED);
     if (handler->in_flight) {
         return; /* the target thread gets these events too when it runs the
-                 * handler; a timer runs once for several expiries */
+                 * handler, or at the next run if it has already run it; a timer
+                 * runs once for several expiries */
     }
 
     handler->in_flight = 1;

@@ -15,7 +15,9 @@
  * $UCX_CONFIG_DIR, $HOME, <sysconfdir>/ucx and /etc/ucx. If no text is found,
  * the search is repeated with the option's alternative name, then both names
  * with each fallback prefix of the table. After that, the default of the option
- * is used.
+ * is used. A program with more privileges than its user (AT_SECURE) searches
+ * ucx.conf in the last two folders only, and ignores variables with paths in
+ * the environment.
  */
 #ifndef UCS_CONFIG_H
 #define UCS_CONFIG_H
@@ -31,8 +33,9 @@ BEGIN_C_DECLS
 
 #define UCS_CONFIG_ENV_PREFIX "UCX_"
 
-/* Value of a time or bandwidth that is set to "auto". "inf" is INFINITY. For
- * the special values of sizes and of unsigned longs see <ucs/sys/string.h>. */
+/* Value of a time or bandwidth (a double) that is set to "auto". "inf" is
+ * INFINITY. For the special values of sizes and of unsigned longs see
+ * <ucs/sys/string.h>. */
 #define UCS_CONFIG_DBL_AUTO            (-1.0)
 #define UCS_CONFIG_DBL_IS_AUTO(_value) ((_value) < 0)
 
@@ -90,7 +93,8 @@ enum {
     UCS_CONFIG_FLAG_PATH       = UCS_BIT(0),
     /* Printed only with UCS_CONFIG_PRINT_HIDDEN */
     UCS_CONFIG_FLAG_HIDDEN     = UCS_BIT(1),
-    /* Accepted, with a warning that it is obsolete */
+    /* Accepted, with a warning that it is obsolete. Printed only with
+     * UCS_CONFIG_PRINT_HIDDEN */
     UCS_CONFIG_FLAG_DEPRECATED = UCS_BIT(2),
 };
 
@@ -132,17 +136,20 @@ extern const ucs_config_type_t
 extern const ucs_config_type_t ucs_config_type_string;   /* char *, own copy */
 extern const ucs_config_type_t ucs_config_type_enum;     /* unsigned: index in
                                                           * the list of words */
-extern const ucs_config_type_t ucs_config_type_bitmap;   /* uint64_t: bits by
-                                                          * index of words */
+extern const ucs_config_type_t ucs_config_type_bitmap;   /* uint64_t: bit n is
+                                                          * word n of the
+                                                          * list */
 extern const ucs_config_type_t ucs_config_type_memunits; /* size_t, bytes */
 extern const ucs_config_type_t ucs_config_type_time;     /* double, seconds */
-extern const ucs_config_type_t ucs_config_type_time_units; /* ucs_time_t */
+extern const ucs_config_type_t ucs_config_type_time_units; /* ucs_time_t, also
+                                                            * UCS_TIME_AUTO and
+                                                            * _INFINITY */
 extern const ucs_config_type_t ucs_config_type_bw; /* double, bytes a second */
 extern const ucs_config_type_t ucs_config_type_string_array;
 extern const ucs_config_type_t ucs_config_type_allow_list;
 extern const ucs_config_type_t ucs_config_type_device_list; /* allow list */
 extern const ucs_config_type_t
-    ucs_config_type_table; /* structure of the inner table */
+    ucs_config_type_table; /* structure of the sub-table */
 extern const ucs_config_type_t ucs_config_type_deprecated; /* no value */
 
 #define UCS_CONFIG_RANGE(_min, _max) (&(const ucs_config_range_t){_min, _max})
@@ -348,9 +355,9 @@ ucs_status_t ucs_config_each(const char *app_prefix,
                              void *arg);
 
 /** Returns the text of a variable (name without UCX_) from the overrides, the
- *  environment or the standard files, or NULL. For the few settings that no
- *  table contains. The text is valid until the environment or the overrides
- *  change, or ucs_config_files_forget() is called. */
+ *  environment or the standard files, or NULL. For the few settings that are
+ *  needed without reading a table. The text is valid until the environment or
+ *  the overrides change, or ucs_config_files_forget() is called. */
 const char *ucs_config_lookup(const ucs_config_source_t *source,
                               const char *name);
 

@@ -57,9 +57,10 @@ static struct {
     .files = UCS_LIST_INITIALIZER(&app.files),
 };
 
-/* Rejects files that neither root nor this user owns, or that everybody can
- * write: other users could change the configuration of this process. A file
- * that its group can write is accepted. */
+/* Rejects files that are not regular files, and files that neither root nor
+ * this user owns, or that everybody can write: other users could change the
+ * configuration of this process. A file that its group can write is
+ * accepted. */
 static int file_is_trusted(const char *path, const struct stat *st)
 {
     if (!S_ISREG(st->st_mode)) {

@@ -12,7 +12,8 @@
  *     CPU model = Genoa                    # only if all of them are true
  *     UCX_RNDV_THRESH = 64k
  *
- * An invalid line is reported with its number and ignored.
+ * A `:` may replace `=`. An invalid line is reported with its number and
+ * ignored. Exception: a title without ] begins a section, after the report.
  */
 #include "ucs/config/internal.h"
 
@@ -73,7 +74,7 @@ static int is_our_name(const char *name)
            (strpbrk(name, BLANKS) == NULL);
 }
 
-/* The file takes ownership of both texts. */
+/* The file takes ownership of both texts; on failure they are freed. */
 static ucs_status_t add_setting(parser_t *parser, char *name, char *text)
 {
     config_setting_t *setting = calloc(1, sizeof(*setting));

@@ -74,8 +74,9 @@ typedef struct config_file {
 } config_file_t;
 
 /* Parses `data`: `length` bytes of any contents, followed by a zero byte.
- * `path` is used in messages. Invalid lines are reported and ignored. Returns
- * NULL if memory is exhausted. Exported for the fuzzer. */
+ * `path` is used in messages. Invalid lines are reported and ignored, and so is
+ * the whole text if it contains a zero byte. Returns NULL if memory is
+ * exhausted. Exported for the fuzzer. */
 config_file_t *ucs_config_file_parse(const char *path, const char *data,
                                      size_t length);
 void ucs_config_file_free(config_file_t *file);
@@ -106,8 +107,8 @@ void config_files_each(config_setting_visit_t visit, void *arg);
 
 /* ---- text and numbers without regard to the locale (number.c) ---- */
 
-/* Parses the number at the start of a text. Returns the text after it, or NULL
- * if there is no number. */
+/* Parses the decimal number at the start of a text. Returns the text after the
+ * number, or NULL if there is none or it exceeds the range of a double. */
 const char *config_parse_double(const char *text, double *value_p);
 void config_print_double(char *buf, size_t max, double value);
 
@@ -132,7 +133,7 @@ ucs_status_t config_allow_list_parse(const char *text,
 
 /* Returns the reason why a variable has no effect in this implementation, or
  * NULL if the variable is unknown. `prefix`: the prefix of the loaded plugin to
- * which the name belongs, or NULL. */
+ * which the name belongs, whose entry "PREFIX*" is not used; or NULL. */
 const char *config_foreign_variable(const char *name, const char *prefix);
 
 /* ---- registry, locked while it is walked (registry.c) ---- */

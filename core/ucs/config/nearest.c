@@ -14,9 +14,10 @@ static int lower(char c)
     return tolower((unsigned char)c);
 }
 
-/* Damerau-Levenshtein distance by dynamic programming over the prefixes of both
- * words. Three rows of the matrix are kept, because a swap of neighbouring
- * letters refers to the row before the previous row. */
+/* Damerau-Levenshtein distance (restricted: no letter is changed twice) by
+ * dynamic programming over the prefixes of both words. Three rows of the matrix
+ * are kept, because a swap of neighbouring letters refers to the row before the
+ * previous row. */
 unsigned ucs_config_edit_distance(const char *a, const char *b, unsigned limit)
 {
     unsigned rows[3][NEAREST_WORD_MAX + 1];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Types of options for numbers without a unit, and functions on numbers for the
- * other types. */
+/* Types of options for numbers without a unit and for signals, and functions on
+ * numbers and texts for the other types. */
 #include "ucs/config/internal.h"
 
 #include <errno.h>

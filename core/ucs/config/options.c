@@ -335,9 +335,10 @@ ucs_status_t ucs_config_read_defaults(const ucs_config_table_t *table,
 /* ---- by name ---- */
 
 typedef struct {
-    const char *name; /* as passed by the caller */
-    const char *tail; /* the same name without UCX_ and the table's prefix; NULL
-                       * if it has neither */
+    const char *name;    /* as passed by the caller */
+    const char *tail;    /* the same name without UCX_ and without the table's
+                          * prefix, as far as it has them; NULL: it has
+                          * neither */
     config_item_t found; /* the option that has one of these names */
     char found_name[CONFIG_NAME_MAX]; /* to which found.name points */
 } config_search_t;

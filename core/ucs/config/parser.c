@@ -229,7 +229,8 @@ void ucs_config_parser_release_opts(void *opts, ucs_config_field_t *fields)
 /* ---- setting ---- */
 
 /* Replaces a value. The size of a value is unknown, so the old one is saved as
- * text and parsed again if the new text is invalid. */
+ * text (truncated to PARSER_TEXT_MAX) and parsed again if the new text is
+ * invalid. If the saved text is invalid too, the value becomes the default. */
 static ucs_status_t option_set(const option_t *option, const char *text,
                                const char *full_name)
 {

@@ -40,7 +40,8 @@ typedef struct {
 
 struct ucs_callbackq_priv {
     unsigned count;    /* number of callbacks on the fast path */
-    unsigned reserved; /* ucs_callbackq_reserve() minus unreserve() calls */
+    unsigned reserved; /* number of successful ucs_callbackq_reserve() calls
+                        * minus ucs_callbackq_unreserve() calls */
     unsigned capacity; /* number of callbacks for which `fast` and `ids` have
                         * space */
     int *ids;          /* ids of the callbacks, in the order of `fast` */
@@ -48,9 +49,10 @@ struct ucs_callbackq_priv {
                                   * times 2, because entries must be even */
 
     pthread_mutex_t lock;  /* protects the members below, and changes of
-                            * slow_count */
+                            * ucs_callbackq_t::slow_count */
     pthread_cond_t done;   /* signalled when a callback with waiters returns */
-    ucs_list_link_t slow;  /* slow_elem_t */
+    ucs_list_link_t slow;  /* list of slow_elem_t; those that were visited last
+                            * are at the tail */
     ucs_hash_t slow_by_id; /* the same elements by their id */
     int next_slow_id;      /* counter for the id of the next element */
     unsigned round;        /* number of dispatches of the slow path so far */

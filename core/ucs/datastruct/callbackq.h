@@ -59,8 +59,9 @@ void ucs_callbackq_unreserve(ucs_callbackq_t *cbq);
 int ucs_callbackq_add_reserved(ucs_callbackq_t *cbq, ucs_callback_t cb,
                                void *arg);
 
-/** Removes a callback, which is not called again after the return. May be
- *  called inside a callback. Owner only. */
+/** Removes a callback of either path, which is not called again after the
+ *  return. UCS_CALLBACKQ_ID_NULL has no effect. May be called inside a
+ *  callback. Owner only. */
 void ucs_callbackq_remove(ucs_callbackq_t *cbq, int id);
 
 /**

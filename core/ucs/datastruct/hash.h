@@ -19,8 +19,8 @@ typedef struct ucs_hash_slot {
 typedef struct ucs_hash {
     ucs_hash_slot_t *slots;
     uint32_t mask;  /* number of slots minus one */
-    uint32_t count; /* slots in use: less than three quarters of them, because
-                     * the table grows before */
+    uint32_t count; /* number of slots in use. The table grows before it becomes
+                     * three quarters of all slots */
 } ucs_hash_t;
 
 /** Initializes an empty table. Allocates nothing. */
@@ -33,8 +33,8 @@ void ucs_hash_cleanup(ucs_hash_t *hash);
  *  a further allocation. */
 ucs_status_t ucs_hash_reserve(ucs_hash_t *hash, size_t count);
 
-/** Adds a value. UCS_ERR_ALREADY_EXISTS if the key exists; the table is
- *  unchanged then. */
+/** Adds a value other than NULL. UCS_ERR_ALREADY_EXISTS if the key exists; the
+ *  table is unchanged then. */
 ucs_status_t ucs_hash_put(ucs_hash_t *hash, uint64_t key, void *value);
 
 /** Adds a value, or replaces the value of an existing key. */
@@ -80,8 +80,9 @@ static inline size_t ucs_hash_count(const ucs_hash_t *hash)
     return hash->count;
 }
 
-/** Iterates in unspecified order: start with *iter = 0. Returns NULL after the
- *  last value. The table must not change during the iteration. */
+/** Iterates in unspecified order: start with *iter = 0. Returns the next value,
+ *  and its key in *key_p unless `key_p` is NULL; NULL after the last value. The
+ *  table must not change during the iteration. */
 static inline void *ucs_hash_next(const ucs_hash_t *hash, uint32_t *iter,
                                   uint64_t *key_p)
 {

@@ -60,7 +60,7 @@ ucs_status_t ucs_mpool_init(const ucs_mpool_params_t *params, ucs_mpool_t *mp)
         return UCS_ERR_INVALID_PARAM;
     }
 
-    /* the header before each object requires the alignment of a pointer */
+    /* at least the alignment of a pointer, for the header before each object */
     alignment = ucs_max(alignment, sizeof(ucs_mpool_elem_t));
     if (ucs_check_add(params->elem_size, sizeof(ucs_mpool_elem_t) + alignment,
                       &bytes) ||

@@ -274,8 +274,8 @@ static ucs_status_t envelope_emit(envelope_t *env, size_t end, unsigned index)
     return UCS_OK;
 }
 
-/* Adds the entries for the sizes from `start` to `end`, between which every
- * valid candidate is one line. */
+/* Adds the entries for the sizes from `start` to `end`, an interval in which
+ * every valid candidate is one line. */
 static ucs_status_t envelope_interval(envelope_t *env, size_t start, size_t end)
 {
     ucs_linear_func_t line = UCS_LINEAR_FUNC_ZERO, next_line = line;

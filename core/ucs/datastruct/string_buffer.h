@@ -38,8 +38,8 @@ void ucs_string_buffer_vappendf(ucs_string_buffer_t *strb, const char *format,
 /** Returns the text, "" if it is empty. Valid until the next change. */
 const char *ucs_string_buffer_cstr(const ucs_string_buffer_t *strb);
 
-/** Passes ownership of the text to the caller, who frees it. Returns NULL if
- *  memory is exhausted. */
+/** Empties the string and returns its text, which the caller must free. Returns
+ *  NULL if memory is exhausted. */
 char *ucs_string_buffer_extract(ucs_string_buffer_t *strb);
 
 static inline size_t ucs_string_buffer_length(const ucs_string_buffer_t *strb)

@@ -247,9 +247,9 @@ static int log_call_hook(const char *file, unsigned line, const char *function,
            hook.func(hook.arg, file, line, function, level, message);
 }
 
-/* Removes newlines at the end, and replaces other control characters except
- * tabs by '?'. The message may contain text from other processes, which must
- * not add forged lines to the log or control a terminal. */
+/* Removes newlines at the end, and replaces other ASCII control characters
+ * except tabs by '?'. The message may contain text from other processes, which
+ * must not add forged lines to the log or control a terminal. */
 static void log_tame(char *message)
 {
     size_t length = strlen(message);

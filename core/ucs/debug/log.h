@@ -11,8 +11,8 @@
 #include <ucs/config/types.h>
 #include <ucs/sys/compiler_def.h>
 
-/* Tells the header below not to define this macro: the inline function of this
- * name below it is used instead. */
+/* Tells log_def.h not to define this macro: the inline function of this name,
+ * which is defined in this file, is used instead. */
 #define ucs_log_is_enabled ucs_log_is_enabled
 #include <ucs/debug/log_def.h>
 
@@ -54,8 +54,8 @@ void ucs_log_level_set(ucs_log_level_t level);
 
 /* Sets the output: "stdout", "stderr" or a path, which may begin with "file:"
  * and in which %p, %h, %e, %u and %t are replaced by process id, host, program,
- * user and time. NULL means stderr. If no message was logged before, the next
- * message opens the file; otherwise this function opens it. */
+ * user and time. NULL and "" mean stderr. If no message was written before, the
+ * next message opens the file; otherwise this function opens it. */
 void ucs_log_file_set(const char *spec);
 
 /* Opens a stream to the output of the log, for text that is not a message, such

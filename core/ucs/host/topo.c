@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Numbers for PCI devices, and estimates of the distance between two devices.
- * The distance depends on whether they are in the same NUMA node, and on the
- * deepest bridge of the PCI tree that is on the paths to both.
+ * Numbers for PCI devices, and estimates of the distance between two devices,
+ * or from a device to the calling thread. The distance of two devices depends
+ * on whether they are in the same NUMA node, below the same PCI root complex,
+ * and below the same port of it.
  */
 #include "ucs/host/topo.h"
 
@@ -168,7 +169,7 @@ out:
 
 /* Resolves the links of a path. /proc returns the resolved path of an open
  * directory, which is cheaper than realpath(); without /proc, realpath() is
- * used. */
+ * used. Returns 0 if the path cannot be resolved. */
 static int real_path(const char *path, char *real, size_t max)
 {
     char link[32];

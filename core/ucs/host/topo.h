@@ -39,14 +39,16 @@ ucs_status_t ucs_topo_find_device_by_sysfs(const char *path,
                                            ucs_sys_device_t *sys_dev_p);
 
 /** Returns the distance between two devices, or
- *  ucs_sys_dev_distance_default if the location of either is unknown. */
+ *  ucs_sys_dev_distance_default if the location of either is unknown.
+ *  UCS_ERR_NO_DEVICE if a number was not assigned. */
 ucs_status_t ucs_topo_get_distance(ucs_sys_device_t device1,
                                    ucs_sys_device_t device2,
                                    ucs_sys_dev_distance_t *distance);
 
 /** Returns the distance between a device and the calling thread: the default if
- *  the thread may run on a CPU in the device's NUMA node, otherwise the
- *  distance between NUMA nodes. */
+ *  the thread may run on one of the device's CPUs (ucs_topo_get_local_cpus), or
+ *  the device is UCS_SYS_DEVICE_ID_UNKNOWN; otherwise the distance between NUMA
+ *  nodes. */
 ucs_status_t ucs_topo_get_distance_to_cpu(ucs_sys_device_t device,
                                           ucs_sys_dev_distance_t *distance);
 
@@ -64,8 +66,9 @@ ucs_status_t ucs_topo_get_device_bus_id(ucs_sys_device_t sys_dev,
 /** Returns the NUMA node of a device, or -1 if it is unknown. */
 int ucs_topo_get_numa_node(ucs_sys_device_t sys_dev);
 
-/** Returns the CPUs in the NUMA node of the device. If the node is unknown,
- *  returns the CPUs on which the calling thread may run. */
+/** Returns the CPUs that the kernel lists as local to the device
+ *  (local_cpulist in sysfs): those of its NUMA node, if it has one. Without
+ *  such a list, returns the CPUs on which the calling thread may run. */
 void ucs_topo_get_local_cpus(ucs_sys_device_t sys_dev, ucs_cpu_set_t *cpus);
 
 unsigned ucs_topo_num_devices(void);

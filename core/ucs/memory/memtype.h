@@ -14,8 +14,8 @@ BEGIN_C_DECLS
 /* Number of recorded ranges, plus one if there is a detector. */
 extern size_t ucs_memtype_sources;
 
-/** Returns whether only host memory is known. Reads one word, for the fast
- *  path. */
+/** Returns whether all memory counts as host memory, because there are no
+ *  recorded ranges and no detector. Reads one word, for the fast path. */
 static UCS_F_ALWAYS_INLINE int ucs_memtype_is_all_host(void)
 {
     return ucs_likely(__atomic_load_n(&ucs_memtype_sources, __ATOMIC_ACQUIRE) ==

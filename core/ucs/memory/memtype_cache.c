@@ -129,7 +129,7 @@ static void remember_page(const void *address, uint64_t forgotten_before)
 
 /* --- recorded ranges --- */
 
-/* Adds to ucs_memtype_sources. */
+/* Adds to ucs_memtype_sources; (size_t)-1 subtracts 1. */
 static void count_source(size_t change)
 {
     __atomic_add_fetch(&ucs_memtype_sources, change, __ATOMIC_RELEASE);

@@ -47,8 +47,8 @@ void stats_block_sum(stats_block_t *block, const stats_printer_t *printer,
 const ucs_stats_view_record_t *stats_record_find(const ucs_stats_view_t *view,
                                                  uint32_t number);
 
-/* Follows the parents of a record. Returns the number of the last one, or the
- * number of the record itself if it has no parent. */
+/* Follows the parents of a record, as far as the view contains them. Returns
+ * the number of the last one, or of the record itself if there is no parent. */
 uint32_t stats_record_root(const ucs_stats_view_t *view,
                            const ucs_stats_view_record_t *record);
 

@@ -92,7 +92,8 @@ int ucs_stats_open_process(pid_t pid, unsigned index, char *why)
     return fd;
 }
 
-/* Reads up to `length` bytes, or until the end of the file. */
+/* Reads `length` bytes from the start of the file, or fewer if the file is
+ * shorter. Returns the number of bytes; -1 on failure. */
 static ssize_t read_all(int fd, void *bytes, size_t length)
 {
     size_t done = 0;

@@ -132,8 +132,9 @@ static void on_signal_event(int fd, ucs_event_set_types_t events, void *arg)
     }
 }
 
-/* Handles the signal. The descriptor is valid: it is opened before the handler
- * is installed and closed after the handler is removed. */
+/* Handles the signal. The descriptor is valid, because it is opened before the
+ * handler is installed and closed after the handler is removed; or it is -1,
+ * because stats_report_stop() runs in another thread. */
 static void on_signal(int signo)
 {
     const uint64_t one = 1;
@@ -142,8 +143,9 @@ static void on_signal(int signo)
 
     written = write(__atomic_load_n(&report.event_fd, __ATOMIC_RELAXED), &one,
                     sizeof(one));
-    (void)written; /* if the write fails, the counter of the eventfd is full:
-                    * earlier writes have already woken the service thread */
+    (void)written; /* if the write fails, the counter of the eventfd is full
+                    * (earlier writes have already woken the service thread), or
+                    * the reports are being stopped */
     errno = saved;
 }
 

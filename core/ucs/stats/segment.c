@@ -22,7 +22,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Maximum number of ended records of one type. */
+/* If a type has at least this many ended records and no free one, a new record
+ * of the type reuses the space of an ended one, even if the segment has unused
+ * space. */
 enum { ENDED_MAX = 4096 };
 
 /* The free and the ended records of one type, as lists that are linked by the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Properties of the machine: they are the conditions of sections in ucx.conf,
- * and appear in listings. For devices see ucs/host/topo.h.
+ * and "ucx_info -s" prints them. For devices see ucs/host/topo.h.
  */
 #ifndef UCS_MACHINE_H
 #define UCS_MACHINE_H

@@ -21,7 +21,7 @@ size_t ucs_get_huge_page_size(void);
 /** Physical memory in bytes, or SIZE_MAX if unknown. */
 size_t ucs_get_phys_mem_size(void);
 
-/** Name of the host when this function was called first. */
+/** Name of the host, cached at the first call; "localhost" if unknown. */
 const char *ucs_get_host_name(void);
 
 /** Kernel id of the calling thread. */
@@ -35,12 +35,12 @@ const char *ucs_get_exe_name(void);
  *  (AT_SECURE). If so, no path that the user controls may be used. */
 int ucs_sys_is_secure(void);
 
-/** Name of the user, or the number if there is no name. */
+/** Writes the name of the effective user, or the number if there is no name. */
 void ucs_get_user_name(char *buf, size_t max);
 
 /** Copies `tmpl` to `buf` and replaces %p (process id), %h (host), %e
- *  (program), %u (user), %t (time) and %%. UCS_ERR_BUFFER_TOO_SMALL if it does
- *  not fit. */
+ *  (program), %u (user), %t (time) and %%. A % before any other character is
+ *  copied. UCS_ERR_BUFFER_TOO_SMALL if the result does not fit. */
 ucs_status_t ucs_fill_filename_template(const char *tmpl, char *buf,
                                         size_t max);
 
@@ -58,11 +58,13 @@ ucs_status_t ucs_read_file(const char *path, size_t max, char **data_p,
                            size_t *length_p);
 
 /** Reads the first line of a small file, e.g. in sysfs, without the newline. A
- *  line that does not fit is truncated. */
+ *  line that does not fit is truncated. UCS_ERR_NO_ELEM if there is no file,
+ *  UCS_ERR_IO_ERROR if it cannot be read. */
 ucs_status_t ucs_read_file_line(const char *path, char *buf, size_t max);
 
-/** Reads the number in a small file, which is in base 16 if it begins with 0x,
- *  otherwise in base 10. */
+/** Reads the number in the first line of a small file, in base 16 if it begins
+ *  with 0x, otherwise in base 10. UCS_ERR_INVALID_PARAM if the line is not a
+ *  number; otherwise as ucs_read_file_line(). */
 ucs_status_t ucs_read_file_number(const char *path, long *value_p);
 
 /** Replaces a file atomically: readers see the old or the new contents. */

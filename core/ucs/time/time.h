@@ -25,7 +25,7 @@ static inline ucs_time_t ucs_get_time(void)
 }
 
 /** Converts seconds. Returns 0 for negative values and NaN, and
- *  UCS_TIME_INFINITY for 1.8e10 seconds or more, which 64 bits cannot hold. */
+ *  UCS_TIME_INFINITY for 1.8e10 seconds or more: 64 bits hold 1.84e10. */
 static inline ucs_time_t ucs_time_from_sec(double sec)
 {
     if (!(sec > 0)) {
