@@ -168,7 +168,8 @@ ucs_status_t shm_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
 
 /* --- Atomics -------------------------------------------------------------- */
 
-/* Defines the atomics of one word size. The old value is stored in *old. */
+/* Defines the atomics of one word size. The helper apply...() stores the old
+ * value in *old. */
 #define DEFINE_ATOMICS(_bits) \
     static SHM_INLINE uint##_bits##_t *locate##_bits(uct_rkey_t rkey, \
                                                      uint64_t remote_addr) \

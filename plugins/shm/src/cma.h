@@ -11,7 +11,8 @@
  *
  * Only one thread at a time may use an interface and its objects. Completions
  * and failures are passed to the user from cma_iface_progress(); closing calls
- * the remaining completions.
+ * the remaining completions, except those of copies that a helper does not
+ * finish in time (CLOSE_PATIENCE in cma_iface.c).
  */
 #ifndef SHM_CMA_H
 #define SHM_CMA_H
@@ -30,7 +31,8 @@
 enum {
     CMA_JOBS    = 4,  /* Maximum number of jobs that one initiator has open with
                        * one helper */
-    CMA_MAX_IOV = 64, /* Maximum number of entries of an operation */
+    CMA_MAX_IOV = 64, /* Maximum number of local entries of an operation, after
+                       * contiguous ones are merged */
 };
 
 typedef struct cma_iface cma_iface_t;
@@ -68,11 +70,14 @@ typedef struct cma_region {
 typedef enum {
     CMA_HELP_UNTRIED,  /* The peer has an inbox, but no offer was made yet */
     CMA_HELP_POSSIBLE, /* This interface has a slot in the peer's inbox */
-    CMA_HELP_NEVER,    /* The peer has no inbox, or using it failed */
+    CMA_HELP_NEVER,    /* The peer has no inbox or is this process, sharing is
+                        * disabled, or the peer has ended or has failed to
+                        * help */
 } cma_help_state_t;
 
-/* The process of a peer, identified by one of its interfaces. All endpoints of
- * an interface to the same peer share this structure. */
+/* A peer: a memory domain of a process, identified by PID, token and address of
+ * its cma_words_t. All endpoints of an interface to the same peer share this
+ * structure. */
 struct cma_peer {
     cma_peer_t *next;      /* Next in the interface's list `peers` */
     cma_peer_t *next_busy; /* Next in the interface's list `busy` */
@@ -97,13 +102,15 @@ struct cma_peer {
     /* Shared copies, with this peer as helper */
     cma_help_state_t help;
     uint32_t generation; /* Generation of the last job (cma_job.h) */
-    uint32_t jobs_used;  /* Bit i: the job with the index i is open */
+    uint32_t jobs_used;  /* Bit i: the words of job i are in use, because the
+                          * job is open, or because its helper did not finish
+                          * it */
     uint32_t unhelped;   /* log2(skip + 1) after the last job: grows by one with
                           * each job of which the peer has claimed no chunk, see
                           * share_end() */
     uint32_t skip;       /* Number of further copies that are not offered;
-                          * copies of SHARE_ALWAYS bytes (cma_share.c) do not
-                          * count */
+                          * copies of SHARE_ALWAYS bytes (cma_share.c) or more
+                          * are neither skipped nor counted */
     uint32_t waits;      /* Number of polls of open jobs in which the helper was
                           * still copying; 0 after the end of a job */
     double waits_from;   /* Time at which `waits` reached SHARE_CLOCK
@@ -112,7 +119,8 @@ struct cma_peer {
                           * peer has delayed a job */
     double pause;        /* Duration of that pause in seconds */
     uint64_t proof;      /* Copy of the peer's secret. The peer reads it from
-                          * our memory, to verify that we could read its own */
+                          * our memory, to verify that we could read the peer's
+                          * memory */
     shm_outbox_t *outbox;  /* Slot in the peer's inbox; NULL: none */
     size_t address_length; /* 0: the peer has no inbox */
     uint8_t address[];     /* Address of the segment of the peer's inbox */
@@ -122,8 +130,8 @@ struct cma_ep {
     uct_ep_t super;
     cma_peer_t *peer;
     cma_ep_t *next, **link; /* Node in the peer's list `eps`, or in the
-                             * interface's list `failed`; link is NULL in no
-                             * list */
+                             * interface's list `failed`; link is NULL: in
+                             * neither */
     ucs_status_t status;    /* UCS_OK, or the error if the endpoint failed */
 };
 
@@ -133,7 +141,8 @@ typedef enum { CMA_OP_GET, CMA_OP_PUT, CMA_OP_FLUSH } cma_op_kind_t;
  * SHARED -> OVER; SHARED -> WAITING if the copy exceeds one job. A flush:
  * WAITING -> OVER. */
 typedef enum {
-    CMA_OP_WAITING, /* Waits for earlier operations, or for a free job */
+    CMA_OP_WAITING, /* Waits for earlier operations, for a free job, or for the
+                     * next progress */
     CMA_OP_ALONE,   /* Only this process copies */
     CMA_OP_SHARED,  /* A job is open: see `share` */
     CMA_OP_OVER,    /* Complete, with the result in `status` */
@@ -142,16 +151,17 @@ typedef enum {
 struct cma_op {
     cma_op_t *next; /* Next in the peer's queue, or in the interface's list
                      * `done` */
-    cma_ep_t *ep;   /* NULL: the endpoint was destroyed; the copy still
-                     * continues */
+    cma_ep_t *ep;   /* NULL: a flush of the interface, or the endpoint was
+                     * destroyed (the copy still continues) */
     uct_completion_t *comp;
     uint8_t kind;
     uint8_t state;
     uint8_t is_ending; /* SHARED: the operation failed or was cancelled. This
-                        * process copies no more chunks, and waits only for the
-                        * helper's */
+                        * process copies no more chunks, and waits only until
+                        * the helper has finished its chunks */
     uint8_t job;       /* SHARED: index of the job, below CMA_JOBS */
-    uint8_t may_share; /* Result of cma_share_is_good() */
+    uint8_t may_share; /* Non-zero: one local entry, and cma_share_is_good() has
+                        * returned non-zero */
     uint32_t epoch;    /* The peer's epoch when the operation was posted */
     ucs_status_t status;
     uint64_t remote; /* Remote address of the first byte */
@@ -184,11 +194,11 @@ struct cma_iface {
     shm_inbox_t inbox; /* Receives offers of other processes */
     uint32_t round;    /* Counts calls of progress */
     double sweep_at;   /* Time of the next check for senders that have exited */
-    double now;        /* Time when the last operation was posted */
+    double now;        /* Time when the last put or get was posted */
     ucx_mpool_t *op_pool;
     size_t inside; /* Bytes that calls of put and get have copied since the last
-                    * progress; OP_INSIDE (cma_op.c) if one of them was a longer
-                    * operation */
+                    * progress; OP_INSIDE (cma_op.c) if one of them has begun a
+                    * longer or a shared copy */
 
     cma_peer_t *peers;
     cma_peer_t *busy;            /* Peers with operations */
@@ -215,9 +225,10 @@ static inline cma_ep_t *cma_ep(uct_ep_h ep)
 
 /* --- cma_copy.c: the system calls ---------------------------------------- */
 
-/* Copies `length` bytes between the local vector, from `offset` on, and the
- * address `remote` of the process: to the process if `is_put`, otherwise from
- * it. UCS_ERR_CONNECTION_RESET: the process does not exist. */
+/* Copies `length` bytes between the local vector of at most CMA_MAX_IOV
+ * entries, from byte `offset` of it on, and the address `remote` of the
+ * process: to the process if `is_put`, otherwise from it.
+ * UCS_ERR_CONNECTION_RESET: the process does not exist. */
 ucs_status_t cma_copy(pid_t pid, int is_put, const struct iovec *iov,
                       unsigned iovcnt, size_t offset, uint64_t remote,
                       size_t length);
@@ -236,23 +247,26 @@ ucs_status_t cma_iface_get_device_address(uct_iface_h iface,
                                           uct_device_addr_t *addr);
 ucs_status_t cma_iface_get_address(uct_iface_h iface, uct_iface_addr_t *addr);
 int cma_iface_is_reachable(uct_iface_h iface, const ucx_reachable_args_t *args);
-/* Reads and verifies the words of the process. On failure returns
- * UCS_ERR_UNREACHABLE and, unless `reason` is NULL, writes the reason to it. */
+/* Reads the cma_words_t at the address `words` of a process, verifies `token`,
+ * and stores the secret. On failure returns UCS_ERR_UNREACHABLE and, unless
+ * `reason` is NULL, writes the reason to it. */
 ucs_status_t cma_probe(pid_t pid, uint64_t words, uint64_t token,
                        uint64_t *secret_p, char *reason, size_t reason_size);
-/* Checks the bytes of an interface's address, and copies them. */
+/* Checks the bytes of an interface's address, and copies them in host byte
+ * order. */
 ucs_status_t cma_address_unpack(const void *address, size_t length,
                                 cma_wire_iface_t *wire);
 
 /* --- cma_peer.c: processes and endpoints --------------------------------- */
 ucs_status_t cma_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
                            uct_ep_h *ep_p);
-/* Returns the error if the peer is lost. If the last check is older than 0.1 s,
- * reads the peer's token by a system call, to verify that its PID still belongs
- * to the same process. */
+/* Sets iface->now, and returns the error if the peer is lost. If the last check
+ * is older than 0.1 s, reads the peer's token by a system call, to verify that
+ * its PID still belongs to the same process; returns the error if that
+ * fails. */
 ucs_status_t cma_peer_look(cma_peer_t *peer);
 /* Marks all endpoints of the peer as failed. The next progress reports the
- * failure and completes the operations. */
+ * failure and cancels the operations. */
 void cma_peer_lost(cma_peer_t *peer, ucs_status_t status);
 /* Frees the peer if it has no endpoints and no operations. */
 void cma_peer_put(cma_peer_t *peer);
@@ -260,18 +274,19 @@ void cma_peer_free(cma_peer_t *peer);
 unsigned cma_report_failed(cma_iface_t *iface);
 
 /* --- cma_op.c: put, get, flush ------------------------------------------- */
-/* Progresses the operations of all busy peers once; returns the number of
- * events. */
+/* Progresses the operations of all busy peers once; returns the number of parts
+ * copied and of operations completed. */
 unsigned cma_ops_progress(cma_iface_t *iface);
 unsigned cma_ops_dispatch(cma_iface_t *iface);
 /* Cancels the operations of one endpoint, or all operations of the peer if `ep`
  * is NULL. The next progress calls their completions with `status`. An
  * operation with an open job completes later, when the helper has finished the
- * chunks that it has claimed. Returns whether there were any operations. */
+ * chunks that it has claimed. Returns whether any operation was cancelled. */
 int cma_ops_cancel(cma_peer_t *peer, const cma_ep_t *ep, ucs_status_t status);
 void cma_ops_forget(cma_peer_t *peer, const cma_ep_t *ep);
-/* Calls `comp` when the operations that are in flight to the peer now are
- * complete and reported. */
+/* Calls `comp` from progress, after the completions of all operations that are
+ * in flight to `peer` now or, if `peer` is NULL, are in iface->done. `ep`: see
+ * cma_op_t; may be NULL. */
 ucs_status_t cma_ops_flush(cma_iface_t *iface, cma_peer_t *peer, cma_ep_t *ep,
                            uct_completion_t *comp);
 ucs_status_t cma_ep_put_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
@@ -284,17 +299,18 @@ ucs_status_t cma_ep_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
 /* --- cma_share.c: the initiator's side of shared copies ------------------ */
 typedef enum {
     CMA_BEGIN_SHARED, /* A job was opened */
-    CMA_BEGIN_ALONE,  /* The peer does not help: this process must copy alone */
+    CMA_BEGIN_ALONE,  /* No job was opened: this process must copy alone */
     CMA_BEGIN_LATER, /* All jobs are in use: the caller must try again after one
                       * has ended */
 } cma_begin_t;
 
 /* Returns non-zero if the copy of this many bytes should be offered to the
- * peer. Must be called once for each operation, because it decrements
- * peer->skip. */
+ * peer. Must be called at most once for each operation, because it may
+ * decrement peer->skip. */
 int cma_share_is_good(cma_peer_t *peer, size_t length);
-/* Opens a job for the bytes of `op` that are not copied yet, and claims the
- * first part for this process. */
+/* If the copy can be shared now, opens a job for the bytes of `op` that are not
+ * copied yet (at most CMA_JOB_MAX_CHUNKS chunks), and claims the first chunks
+ * for this process. */
 cma_begin_t cma_share_begin(cma_peer_t *peer, cma_op_t *op);
 /* True if this process has claimed chunks that it has not copied yet. */
 int cma_share_has_own(const cma_op_t *op);

@@ -70,7 +70,7 @@ ucs_status_t cma_copy(pid_t pid, int is_put, const struct iovec *iov,
             return UCS_ERR_INVALID_ADDR;
         }
         /* If the kernel has copied less than `length`, there is an unmapped
-         * page or a limit of the call: the next call copies on, or fails */
+         * page or a limit of the call: the next call continues, or fails */
         length -= shm_min((size_t)n, length);
         offset += (size_t)n;
         remote += (size_t)n;

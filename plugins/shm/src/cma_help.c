@@ -28,8 +28,8 @@ typedef struct help_job {
 /* What this process, as helper, keeps for one initiator. */
 struct cma_helper {
     cma_helper_t *next, *previous; /* Circular list of the initiators with open
-                                    * jobs; NULL: this initiator has no open
-                                    * job */
+                                    * jobs, iface->helping; NULL: not in the
+                                    * list */
     cma_iface_t *iface;
     cma_job_t *words; /* The jobs' words, in the private area of the initiator's
                        * box */
@@ -182,7 +182,9 @@ static void refuse(cma_helper_t *helper, const char *why)
 }
 
 /* Returns whether our secret is in the memory of the process with the
- * initiator's PID. If it is, that process could read our memory. */
+ * initiator's PID: then that process could read our memory. After success, does
+ * not check again for HELP_GOOD_FOR seconds. After failure, refuses all jobs of
+ * the initiator. */
 static int is_trusted(cma_helper_t *helper)
 {
     const cma_iface_t *iface = helper->iface;
@@ -230,8 +232,8 @@ static void copy_chunk(cma_helper_t *helper, unsigned index)
     }
 }
 
-/* Returns the index of the initiator's oldest open job, which it completes
- * first. */
+/* Returns the index of the initiator's oldest open job, which the initiator
+ * copies first, too. */
 static unsigned next_job(const cma_helper_t *helper)
 {
     unsigned best = (unsigned)__builtin_ctz(helper->open);

@@ -13,8 +13,9 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* Size of the inbox for requests to help, which has little traffic. Processes
- * that get no slot in it copy alone. */
+/* Size of the inbox for requests to help, which has little traffic: number of
+ * senders, and cells and bytes of the ring for each of them. Processes that get
+ * no slot in it copy alone. */
 enum {
     INBOX_SLOTS = 512,
     INBOX_CELLS = 64,
@@ -27,28 +28,29 @@ enum {
 #define BW_ALONE  11.1e9
 #define BW_SHARED 22e9
 
-/* Gain of a shared copy. Two processes are at most twice as fast as one. They
- * use the same memory, and the helper begins later, so a value between one and
- * two is assumed. */
+/* Factor by which a shared copy is faster than a copy by one process. Two
+ * processes are at most twice as fast as one. They use the same memory, and the
+ * helper begins later, so a value between one and two is assumed. */
 #define SHARED_GAIN 1.5
 
-/* Assumed duration of a system call in seconds, if the kernel denies the call
- * that is measured. */
+/* Assumed duration of a call of process_vm_readv in seconds, if the kernel
+ * denies the call that is measured. */
 #define CALL_ASSUMED 1.4e-6
 
 /* Rounds of progress between two calls of iface_sweep(), which reads the clock;
  * a power of two. */
 enum { ROUNDS = 1u << 14 };
 
-/* Seconds that closing waits for helpers that still copy from or to our
+/* Maximum seconds that closing waits for helpers that still copy from or to our
  * memory. */
 #define CLOSE_PATIENCE 1.0
 
 /* --- Opening ------------------------------------------------------------- */
 
-/* Permits other processes of the user to read this process's memory. With
- * Yama's ptrace_scope 1, the kernel permits that only to ancestors of a
- * process, unless the process permits it to all processes. */
+/* Permits other processes of the user to access this process's memory, unless
+ * UCX_CMA_PTRACER is n. Needed only with Yama's ptrace_scope 1: then the kernel
+ * permits access only to ancestors of a process, unless the process permits it
+ * to all processes. */
 static void iface_allow_readers(const cma_iface_t *iface)
 {
 #ifdef PR_SET_PTRACER
@@ -197,7 +199,8 @@ static ucs_status_t cma_iface_open(uct_md_h md,
 
 /* Waits, at most CLOSE_PATIENCE seconds, for operations that a helper still
  * copies: their memory may be freed after this call, and a helper must not
- * write to it then. */
+ * write to it then. Operations that are not complete after that time end
+ * without a completion. */
 static void cma_iface_close(uct_iface_h uct_iface)
 {
     cma_iface_t *iface = cma_iface(uct_iface);
@@ -269,7 +272,8 @@ static ucs_status_t cma_iface_query(uct_iface_h uct_iface,
     return UCS_OK;
 }
 
-/* Returns the bandwidth to this peer in bytes per second. */
+/* Returns the bandwidth of copies from and to this peer in bytes per second; 0:
+ * it cannot be measured. */
 static double measured_bandwidth(const cma_iface_t *iface,
                                  const cma_peer_t *peer)
 {

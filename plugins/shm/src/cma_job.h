@@ -22,23 +22,23 @@
  * claims all free chunks.
  *
  * No write after the job has ended: the helper accesses a chunk only between a
- * successful claim and the increment of `helped` that counts it. The initiator
- * ends a job when no chunk is free and `helped` counts all chunks that the
- * helper has claimed according to `claim`. After that the helper's claims fail:
- * no chunk is free in this generation, and in the next one the upper half of
- * the word differs. (This assumes that a helper does not sleep between its load
- * and its exchange for 2^32 jobs.) If the helper refuses a chunk, it does not
- * count it and does not return to the job; the initiator copies that chunk,
- * which is the last one claimed. If the helper dies with a claimed chunk, the
- * initiator waits until the lock that shows that the process is alive is free
- * (lock 0 of its inbox's segment): then none of its threads is in a system call
- * any more. (A live helper that holds a chunk for seconds, while the user wants
- * to end, is abandoned: cma_share.c.)
+ * successful claim and the store to `helped` that counts it. The initiator ends
+ * a job when no chunk is free and `helped` counts all chunks that the helper
+ * has claimed according to `claim`. After that the helper's claims fail: no
+ * chunk is free in this generation, and in the next one the upper half of the
+ * word differs. (This assumes that a helper does not sleep between its load and
+ * its exchange for 2^32 jobs.) If the helper refuses a chunk, it does not count
+ * it and does not return to the job; the initiator copies that chunk, which is
+ * the last one claimed. If the helper dies with a claimed chunk, the initiator
+ * waits until the lock that shows that the process is alive is free (lock 0 of
+ * its inbox's segment): then none of its threads is in a system call any more.
+ * (If the operation failed or was cancelled, a live helper that holds a chunk
+ * for seconds is abandoned: cma_share.c.)
  *
  * Visibility of the data: the kernel copies on the helper's own processor,
- * before the call returns. The helper's increment of `helped` is a release, the
- * initiator's load an acquire: after it has seen the count, it sees the bytes,
- * and so do other threads that the initiator synchronizes with.
+ * before the call returns. The helper's store of the count in `helped` is a
+ * release, the initiator's load an acquire: after it has seen the count, it
+ * sees the bytes, and so do other threads that the initiator synchronizes with.
  *
  * The right job: the description of the chunks arrives by message, as a copy,
  * together with the generation. A claim succeeds only in that generation, and a

@@ -10,7 +10,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 
-/* Lists no domain if the kernel does not permit the system calls. */
+/* Lists no domain if the kernel does not permit process_vm_readv. */
 static ucs_status_t cma_md_resources(const ucx_component_t *component,
                                      uct_md_resource_desc_t **mds_p,
                                      unsigned *num_p)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Put and get. Short operations are copied inside the call that posts them.
- * Longer ones are split, so that no call and no round of progress copies for
- * long. The other process copies a part of them if it helps (cma_share.c).
+ * Put and get, and the queue of operations with flush and cancellation. Short
+ * operations are copied inside the call that posts them, up to a limit
+ * (OP_INSIDE). Longer ones are split, so that no call and no round of progress
+ * copies for long. The other process copies a part of them if it helps
+ * (cma_share.c).
  *
  * The operations of a peer are in a queue, in order. Several may be in
  * progress, but none begins before an earlier fence is complete: an operation
@@ -14,7 +16,7 @@
  * they return, between two calls of progress. Further operations are queued.
  * Otherwise a call of UCP's progress that posts many gets would copy all of
  * them; meanwhile this process would send nothing, and its peers would wait.
- * OP_STEP: maximum bytes of one system call that copies without a helper. */
+ * OP_STEP: maximum bytes of one part of a copy without a helper. */
 #define OP_INSIDE (256ul * 1024)
 #define OP_STEP   (512ul * 1024)
 
@@ -107,8 +109,8 @@ static void op_finish_share(cma_peer_t *peer, cma_op_t *op)
     }
 }
 
-/* If the operation has a job of which this process has nothing left to copy,
- * ends the job unless the helper is still copying. */
+/* If the operation has a job of which this process copies nothing more, ends
+ * the job unless the helper is still copying. */
 static void op_look(cma_peer_t *peer, cma_op_t *op)
 {
     if ((op->state == CMA_OP_SHARED) &&
@@ -118,8 +120,9 @@ static void op_look(cma_peer_t *peer, cma_op_t *op)
     }
 }
 
-/* Opens a job for an operation, so that the helper can begin while this process
- * still copies earlier operations. */
+/* Opens a job for an operation that waits, so that the helper can begin while
+ * this process still copies earlier operations. Not if peer->unhelped shows
+ * that the peer rarely helps. */
 static void op_announce(cma_peer_t *peer, cma_op_t *op)
 {
     if ((op->state == CMA_OP_WAITING) && (peer->unhelped == 0) &&
@@ -170,7 +173,8 @@ static int op_copy(cma_peer_t *peer, cma_op_t *op)
 }
 
 /* Progresses one operation. If *may_copy, copies its next part, and clears
- * *may_copy if something was copied. Returns the number of events. */
+ * *may_copy if something was copied. Returns 1 if something was copied,
+ * otherwise 0. */
 static unsigned op_progress(cma_peer_t *peer, cma_op_t *op, int *may_copy)
 {
     if (op->kind == CMA_OP_FLUSH) {
@@ -285,8 +289,8 @@ static ucs_status_t fill_iov(const uct_iov_t *iov, size_t iovcnt,
     return UCS_OK;
 }
 
-/* Checks that the key belongs to this peer, and that the range is inside its
- * memory. */
+/* Checks that the key belongs to this peer, and that the range is inside the
+ * key's memory. */
 static ucs_status_t check_key(const cma_peer_t *peer, const cma_region_t *key,
                               uint64_t remote, size_t length)
 {
@@ -408,8 +412,8 @@ ucs_status_t cma_ep_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
 /* --- Ending -------------------------------------------------------------- */
 
 /* An operation that has a job completes later: cma_share_finish() first claims
- * all free chunks, and waits until the helper has finished those that it has
- * claimed. */
+ * all free chunks, and waits until the helper has finished the chunks that the
+ * helper has claimed. */
 int cma_ops_cancel(cma_peer_t *peer, const cma_ep_t *ep, ucs_status_t status)
 {
     cma_op_t **link = &peer->head, *op;

@@ -139,11 +139,13 @@ static void share_copy_chunks(cma_peer_t *peer, cma_op_t *op, uint32_t first,
     }
 }
 
-/* Divides the data that is left into equal chunks of whole pages, of at most
- * `chunk_max` bytes rounded up. Their number is even if possible, so that both
- * sides can copy the same amount. If there are only two chunks the first, which
- * the initiator copies, is larger by a page, because the helper begins later.
- * Sets op->chunk and op->job_length, and returns the number of chunks. */
+/* Divides the data that is left, or as much as CMA_JOB_MAX_CHUNKS allows, into
+ * chunks of whole pages, of at most `chunk_max` bytes rounded up. They are
+ * equal, except that the last may be shorter. Their number is even if possible,
+ * so that both sides can copy the same amount. If there are only two chunks the
+ * first, which the initiator copies, is a page larger than half of the data,
+ * because the helper begins later. Sets op->chunk and op->job_length, and
+ * returns the number of chunks. */
 static unsigned plan(cma_op_t *op, size_t chunk_max)
 {
     size_t length = op->length - op->done;
@@ -207,9 +209,10 @@ cma_begin_t cma_share_begin(cma_peer_t *peer, cma_op_t *op)
                    shm_min(count / 2, SHARE_OWN_MAX));
     status = share_tell(peer, op);
     if (status != UCS_OK) {
-        if (status != UCS_ERR_NO_RESOURCE) { /* NO_RESOURCE: the peer's inbox is
-                                              * full, because it has not polled
-                                              * for long */
+        if (status != UCS_ERR_NO_RESOURCE) { /* NO_RESOURCE: our slot in the
+                                              * peer's inbox is full, because
+                                              * the peer has not polled for
+                                              * long */
             peer->help = CMA_HELP_NEVER;
         }
         return CMA_BEGIN_ALONE;
@@ -221,8 +224,9 @@ cma_begin_t cma_share_begin(cma_peer_t *peer, cma_op_t *op)
 /* --- Continuing and ending ------------------------------------------------ */
 
 /* Stops offers to this peer for a while if it has delayed the job for too long.
- * If the previous pause ended less than its own duration ago, the new pause is
- * at least twice as long. */
+ * If the previous pause still lasts, or ended less than its own duration ago,
+ * the new pause is at least twice as long. SHARE_PAUSE_MAX limits all
+ * pauses. */
 static void share_pause(cma_peer_t *peer, const cma_op_t *op)
 {
     double now    = peer->iface->host->time();

@@ -19,12 +19,13 @@ typedef struct __attribute__((packed)) cma_wire_device {
     uint32_t pid_ns;  /* 0: unknown */
 } cma_wire_device_t;
 
-/* Interface address; the address of its inbox's segment follows if it has an
- * inbox. */
+/* Interface address. The address of the segment of its inbox follows; zeros
+ * follow if it has no inbox, and nothing if its domain cannot have inboxes. */
 typedef struct __attribute__((packed)) cma_wire_iface {
     uint32_t pid;
     uint8_t flags;  /* CMA_WIRE_* */
-    uint64_t token; /* Random; first member of cma_words_t */
+    uint64_t token; /* Random; first member of the domain's cma_words_t
+                     * (cma.h) */
     uint64_t words; /* Address of cma_words_t in its process */
 } cma_wire_iface_t;
 

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The variables of this plugin; the core parses them into these structures.
- * config.c describes each variable. Sizes are in bytes, times in seconds. */
+ * config.c describes each variable. Sizes are in bytes, times in seconds,
+ * bandwidths in bytes per second; "auto" is a negative time, or the bandwidth
+ * 0. */
 #ifndef SHM_CONFIG_H
 #define SHM_CONFIG_H
 
 #include <ucs/config/types.h>
 #include <ucx/config.h>
 
-/* Default number of seconds between two checks of the peers. */
+/* Seconds between two checks of the peers if KEEPALIVE is auto and the core
+ * specifies no interval. */
 #define SHM_KEEPALIVE_DEFAULT 1.0
 
 /* Memory domain of posix. */

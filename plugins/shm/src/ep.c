@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Endpoints of posix and sysv: sending messages, pending requests, and
- * destruction. Access to remote memory is in access.c.
+ * Endpoints of posix and sysv: creation, sending of messages, pending requests,
+ * flush, liveness and destruction. Access to remote memory is in access.c.
  */
 #include "iface.h"
 

@@ -6,8 +6,8 @@
  *
  * In the usual case (one PID namespace for all) there is neither socket nor
  * thread. They are created with the first segment if this process is in a PID
- * namespace other than the initial one or has no /proc, when a peer in another
- * namespace was met, or when the user enables them.
+ * namespace other than the initial one or does not use /proc, when a peer in
+ * another namespace was met, or when the user enables them.
  *
  * The socket's name is in the abstract space of the network namespace, so
  * nothing is left behind.
@@ -38,8 +38,7 @@
  * again for its answer. The kernel ends the wait if the creator dies, so it is
  * long only on an oversubscribed host. */
 #define ASK_LIMIT 10
-/* Seconds after which a silent client is closed if other clients need its
- * place. */
+/* Seconds after which a silent client is closed if others need its place. */
 #define SILENCE_LIMIT 1.0
 /* Milliseconds until the next attempt to accept a client after descriptors have
  * run out. */
@@ -48,7 +47,7 @@
 typedef struct shm_handover {
     shm_space_t *space;
     pthread_mutex_t lock;
-    shm_seg_t *segs; /* The segments of this process; protected by the lock */
+    shm_seg_t *segs; /* Segments created in the space; protected by `lock` */
     int started;     /* 0: no service; 1: it runs; -1: starting it has failed */
     int is_wanted;   /* A peer that needs the service was met */
     int listen_fd;
@@ -318,7 +317,8 @@ err:
     handover->started = -1;
 }
 
-/* Returns whether peers may be unable to open our descriptors in /proc. */
+/* Returns whether peers may be unable to open our descriptors in /proc, or the
+ * user has enabled the service. */
 static int is_needed(const shm_space_t *space)
 {
     if ((space->kind != &shm_kind_posix) || (space->use_socket == UCS_NO)) {

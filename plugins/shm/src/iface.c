@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The transports `posix` and `sysv`: interfaces, their attributes and their
- * progress.
+ * The transports `posix` and `sysv`: interfaces, their attributes, costs,
+ * addresses and progress, and the tracing of messages.
  */
 #include "iface.h"
 
@@ -68,9 +68,9 @@ static unsigned round_up_to_power_of_two(size_t value)
     return result;
 }
 
-/* Checks the variables, and sets the limits in `params`. A ring must hold two
- * messages of the maximum length, so that one can be written while the other is
- * read. */
+/* Checks the configuration, and sets the limits in `params`. A ring must hold
+ * two messages of the maximum length, so that one can be written while the
+ * other is read. */
 static ucs_status_t check_config(shm_iface_t *iface, shm_inbox_params_t *params)
 {
     const ucx_host_t *host     = iface->host;
@@ -298,8 +298,9 @@ static ucs_status_t shm_iface_query(uct_iface_h uct_iface,
 }
 
 /* Returns whether this process and the senders that it polls are more than the
- * processors. Sender and receiver then take turns on a processor whenever the
- * ring is full, which is very slow, whatever the distance of the cores. */
+ * processors that are online. Sender and receiver then take turns on a
+ * processor whenever the ring is full, which is very slow, whatever the
+ * distance of the cores. */
 static int take_turns(shm_iface_t *iface)
 {
     long processors;

@@ -77,7 +77,7 @@ static size_t box_offset(const shm_inbox_t *inbox, unsigned index)
     return inbox->front_length + index * inbox->box_stride;
 }
 
-/* Handles a sender that has taken slot `index`. */
+/* Handles a sender that has taken a slot. Returns NULL if out of memory. */
 static shm_sender_t *join(shm_inbox_t *inbox, unsigned index)
 {
     const shm_inbox_params_t *params = &inbox->params;
@@ -256,8 +256,8 @@ unsigned shm_inbox_answer_bell(shm_inbox_t *inbox, shm_deliver_t deliver)
     return count;
 }
 
-/* Returns whether the sender of a slot is dead. A joined sender whose lock is
- * held counts as alive even if it has damaged its slot's state. */
+/* Returns whether a slot has a sender that has exited or left. A joined sender
+ * that holds its lock counts as alive even if its slot's state is damaged. */
 static int is_dead(const shm_inbox_t *inbox, unsigned index)
 {
     return ((inbox->senders[index] != NULL) ||
@@ -266,9 +266,9 @@ static int is_dead(const shm_inbox_t *inbox, unsigned index)
            !shm_seg_is_locked(&inbox->seg, 1 + index);
 }
 
-/* Returns the number of slots to check: those that were ever used, and the
- * other slots on the same page, where a sender may have died before it rang the
- * bell. */
+/* Returns the number of slots to check: up to the last one that was ever used,
+ * and the other slots on its page, where a sender may have died before it rang
+ * the bell. */
 static unsigned num_sweep(const shm_inbox_t *inbox)
 {
     unsigned seen = atomic_load_explicit(&inbox->slots_seen,
@@ -411,8 +411,8 @@ ucs_status_t shm_inbox_open(shm_inbox_t *inbox, shm_space_t *space,
     inbox->params = *params;
     shm_inbox_clock_init(inbox);
 
-    /* The unit of memory is known only after the segment was created: reserve
-     * space for the largest */
+    /* The page size is known only after the segment was created: compute the
+     * length for the largest page */
     page   = (space->hugetlb != UCS_NO) ? SHM_HUGE_PAGE :
                                           (size_t)sysconf(_SC_PAGESIZE);
     length = shm_align_up(front, page) +

@@ -26,13 +26,13 @@ typedef ucs_status_t (*shm_deliver_t)(void *arg, unsigned slot, uint8_t id,
 typedef void (*shm_slot_event_t)(void *arg, unsigned slot, void *private_area);
 
 typedef struct shm_inbox_params {
-    unsigned num_slots;  /* Maximum number of senders */
-    unsigned num_cells;  /* Cells of one sender; a power of two */
-    size_t ring_max;     /* Maximum size of a sender's ring in
-                          * bytes */
+    unsigned num_slots;  /* Maximum number of senders, up to SHM_MAX_SLOTS */
+    unsigned num_cells;  /* Cells of one sender; a power of two, 4 or more */
+    size_t ring_max;     /* Maximum size of a sender's ring in bytes; a power of
+                          * two, 4096 or more */
     size_t private_size; /* Bytes of each box for the user of the
                           * inbox */
-    size_t max_length;   /* Maximum message length */
+    size_t max_length;   /* Maximum message length in bytes */
     unsigned seg_flags;  /* SHM_SEG_* */
     const void *worker;  /* Identifies the worker: see secret.h */
     shm_deliver_t deliver;
@@ -55,7 +55,8 @@ typedef struct shm_sender {
     uint64_t bytes_told; /* Value of `bytes_done` that was last reported to the
                           * sender */
     shm_slot_t *slot;
-    uint32_t news;  /* The inbox's `review` when the last message arrived */
+    uint32_t news;  /* The inbox's `review` when the last message arrived or the
+                     * polling began */
     uint16_t index; /* Index of the slot */
     uint8_t active; /* The sender is polled */
     uint8_t cut;    /* The sender has sent invalid data and is ignored */
@@ -107,8 +108,8 @@ void shm_inbox_close(shm_inbox_t *inbox);
 static SHM_INLINE unsigned shm_inbox_progress(shm_inbox_t *inbox,
                                               shm_deliver_t deliver);
 
-/* Returns non-zero if a sender has exited without releasing its slot. Any
- * thread may call it. */
+/* Returns non-zero if a slot is not free, but its sender has exited, or has
+ * left and is not handled yet. Any thread may call it. */
 int shm_inbox_has_dead(const shm_inbox_t *inbox);
 /* Delivers the messages of dead senders and frees their slots. Does nothing
  * inside a delivery. */

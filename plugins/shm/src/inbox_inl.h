@@ -38,9 +38,10 @@ static SHM_INLINE unsigned shm_phase(uint32_t next, uint32_t mask)
     return (next & (mask + 1)) == 0;
 }
 
-/* Returns where `length` bytes are in a ring of 1 << ring_log bytes, and in
- * *used_p how many bytes of the ring they use, including skipped bytes at the
- * end of the ring. Sender and receiver compute the same values. */
+/* Returns the offset of the next `length` bytes in a ring of 1 << ring_log
+ * bytes, and in *used_p how many bytes of the ring they use: whole cache lines,
+ * and skipped bytes at the end of the ring. `at`: offset after the bytes before
+ * them. Sender and receiver compute the same values. */
 static SHM_INLINE uint32_t shm_ring_place(uint32_t at, uint32_t ring_log,
                                           uint32_t length, uint32_t *used_p)
 {

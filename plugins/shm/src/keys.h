@@ -39,7 +39,7 @@ typedef struct shm_key_cache {
     pthread_mutex_t lock;
     int is_open; /* `space` is open; the first key opens it */
     shm_space_t space;
-    char *dir; /* Directory of the domain opened last */
+    char *dir; /* Directory of the domain opened last; NULL: none yet */
     int use_proc;
     int use_socket;
     shm_attached_t *attached[SHM_KEY_BUCKETS];
@@ -57,10 +57,11 @@ void shm_key_cache_configure(shm_key_cache_t *cache, const shm_space_t *space);
 /*
  * Wire format, little-endian, with the sizes in bytes:
  *   address of the segment 27 | base 8 | length 8 | offset in the segment 8
- * UCP sends a key together with its id of the memory (here: the secret), the
- * base and the length. It compresses the key, and replaces these values, if
- * they are adjacent, by a short reference. Therefore the secret is at the end
- * of the address, before base and length.
+ * UCP sends a key together with an id of the memory, the base and the length.
+ * The id is the secret that UCP has passed to mem_alloc: the random part of the
+ * segment's token. UCP compresses the key, and replaces these values, if they
+ * are adjacent, by a short reference. Therefore the secret is at the end of the
+ * address, before base and length.
  */
 enum { SHM_KEY_LENGTH = SHM_ADDRESS_LENGTH + 24 };
 

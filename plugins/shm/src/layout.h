@@ -40,9 +40,9 @@
  */
 typedef enum {
     SHM_CELL_INLINE, /* The bytes are in the cell */
-    SHM_CELL_RING,   /* The bytes are in the ring, after those of the previous
-                      * RING or PROBE cell, or at its start if they do not fit
-                      * before its end */
+    SHM_CELL_RING,   /* The bytes are in the ring: at the first cache line after
+                      * those of the previous RING or PROBE cell, or at the
+                      * start of the ring if they do not fit before its end */
     SHM_CELL_PROBE,  /* SHM_PROBE_SIZE bytes in the ring, without a message. The
                       * receiver measures how fast they arrive; see probe.h */
 } shm_cell_kind_t;
@@ -96,10 +96,11 @@ static SHM_INLINE uint32_t shm_ctl_length(uint64_t ctl)
 }
 
 /*
- * The answer to a probe. Larger values are limited to what their bits can hold.
+ * The answer to a probe. Times above SHM_PROBED_MAX are stored as
+ * SHM_PROBED_MAX.
  *   bits 0-23   latency of a line, ps
  *   bits 24-47  time of the copy, ps per KiB
- *   bits 48-63  number of probes, modulo 65536
+ *   bits 48-63  number of probes answered, modulo 65536
  */
 enum { SHM_PROBED_MAX = (1 << 24) - 1 };
 
@@ -139,23 +140,24 @@ enum {
                                  * sender must ring the bell */
     SHM_WAKE_ARMED   = 1u << 1, /* The receiver sleeps or is about to, so the
                                  * sender must ring the bell */
-    SHM_WAKE_CUT     = 1u << 2, /* The sender is cut off: nothing more is read
-                                 * from it */
+    SHM_WAKE_CUT     = 1u << 2, /* The sender has written invalid data: nothing
+                                 * more is read from it */
 };
 
 typedef struct shm_slot {
     /* Written by the sender, except for the transition to FREE */
     SHM_ALIGNED_LINE _Atomic uint32_t state;
 
-    /* Written by the receiver; a sender that takes the slot clears it */
+    /* Written by the receiver; a sender that takes the slot clears this line */
     SHM_ALIGNED_LINE _Atomic uint32_t cells_done; /* Total number of cells that
                                                    * the receiver has freed */
     _Atomic uint64_t bytes_done;                  /* Total number of bytes of
                                                    * the ring that the receiver
                                                    * has freed */
-    _Atomic uint64_t probed; /* shm_probed() of the last probe */
+    _Atomic uint64_t probed; /* shm_probed() of the last probe that was
+                              * answered; 0: none yet */
 
-    /* Written by the receiver; a sender that takes the slot clears it */
+    /* Written by the receiver; a sender that takes the slot clears this line */
     SHM_ALIGNED_LINE _Atomic uint32_t wake; /* SHM_WAKE_* */
     uint8_t pad[60];
 } shm_slot_t;
@@ -169,21 +171,23 @@ typedef struct shm_inbox_head {
     uint32_t num_slots;
     uint32_t num_cells;    /* Number of cells of a box; a power of two */
     uint32_t ring_max;     /* Maximum bytes of a ring; a power of two */
-    uint32_t private_size; /* Length of the private area at the start of a
+    uint32_t private_size; /* Bytes of the private area at the start of each
                             * box */
     uint32_t need_fence;   /* Non-zero: the receiver has no membarrier(), so
                             * senders must execute fences (fence.h) */
     uint64_t boxes;        /* Offset of the first box */
     uint64_t box_stride;   /* Bytes from one box to the next */
 
-    /* Written by the receiver */
+    /* Written by the receiver; a sender clears `armed` */
     SHM_ALIGNED_LINE _Atomic uint32_t armed; /* Non-zero: the next sender that
                                               * rings the bell clears this and
                                               * wakes the receiver */
-    _Atomic uint32_t num_used;               /* Slots in use; determines ring
-                                              * sizes */
+    _Atomic uint32_t num_used;               /* Number of slots in use; senders
+                                              * limit the size of their rings by
+                                              * it */
 
-    /* Written by senders; the receiver clears bits of `rung` */
+    /* Written by senders. The receiver clears bits of `rung`; it sets a bit
+     * again if it lacks the memory to handle the slot */
     SHM_ALIGNED_LINE _Atomic uint32_t bell; /* Incremented to ring the bell */
     SHM_ALIGNED_LINE _Atomic uint64_t rung[SHM_MAX_SLOTS / 64]; /* Bit i: slot i
                                                                  * has rung */

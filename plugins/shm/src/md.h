@@ -39,7 +39,8 @@ typedef struct shm_md {
     const ucx_host_t *host;
     shm_space_t space;
     shm_key_cache_t *keys; /* Of the component */
-    char *dir;             /* posix: memory of space.dir */
+    char *dir;             /* posix: the string to which space.dir points; sysv:
+                            * NULL */
 
     pthread_mutex_t lock;
     shm_memory_t **memories; /* All allocations, sorted by address */

@@ -43,7 +43,8 @@ static int take_lock_0(int fd)
     return fcntl(fd, F_OFD_SETLK, &lock) == 0;
 }
 
-/* Creates a FIFO, which replaces the pipe of unnamed segments. */
+/* Creates the FIFO of a named segment, which replaces the pipe that
+ * shm_event_make() has created. */
 static int make_fifo(shm_seg_t *seg)
 {
     char path[SHM_PATH_MAX];

@@ -224,8 +224,8 @@ ucs_status_t shm_outbox_join(shm_outbox_t *outbox)
     outbox->cells_mask = outbox->num_cells - 1;
     outbox->limit      = outbox->num_cells;
 
-    /* Clear the box and the slot: a broken process that had this slot before
-     * may have written here after the slot was freed */
+    /* Clear the private area, the cells and the slot: a broken process that had
+     * this slot before may have written here after the slot was freed */
     memset(outbox->box, 0, outbox->private_size + cells);
     atomic_store_explicit(&outbox->slot->wake, 0, memory_order_relaxed);
     atomic_store_explicit(&outbox->slot->bytes_done, 0, memory_order_relaxed);

@@ -51,7 +51,8 @@ typedef struct shm_outbox {
     size_t box_length;
 } shm_outbox_t;
 
-/* Attaches an inbox by the address of its segment. */
+/* Attaches an inbox by the address of its segment. On failure returns
+ * UCS_ERR_UNREACHABLE and, unless `reason` is NULL, writes the reason. */
 ucs_status_t shm_outbox_open(shm_outbox_t *outbox, shm_space_t *space,
                              const void *address, size_t address_length,
                              char *reason, size_t reason_size);

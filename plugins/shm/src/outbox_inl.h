@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The message path of an outbox: the part of outbox.h that must be inlined. No
- * allocation, no lock, no atomic read-modify-write. For memory ordering see
- * inbox_inl.h and fence.h.
+ * allocation, no lock, no atomic read-modify-write, except in the functions of
+ * outbox.c, which are called rarely. For memory ordering see inbox_inl.h and
+ * fence.h.
  */
 #ifndef SHM_OUTBOX_INL_H
 #define SHM_OUTBOX_INL_H
@@ -93,9 +94,10 @@ static SHM_INLINE ucs_status_t shm_outbox_send(shm_outbox_t *outbox, uint8_t id,
     return status;
 }
 
-/* Reserves a cell and `length` bytes of the ring. The ring grows if it is small
- * for messages of `typical` bytes. The caller writes the bytes, then calls
- * shm_outbox_commit() with the actual number. */
+/* Finds a free cell and `length` free bytes of the ring. The ring grows if it
+ * is small for messages of `typical` bytes. The caller writes the bytes, then
+ * calls shm_outbox_commit() with the actual number; nothing is taken before
+ * that. */
 static SHM_INLINE ucs_status_t shm_outbox_reserve(shm_outbox_t *outbox,
                                                   uint32_t length,
                                                   uint32_t typical,

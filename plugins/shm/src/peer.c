@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The peers of an interface. Each peer is attached once for all its endpoints,
- * and its liveness is checked periodically.
+ * and its liveness is checked periodically. Failures are reported to the user.
  */
 #include "iface.h"
 
@@ -11,7 +11,7 @@
 /* Maximum of iface->tend_mask: the clock is read at least once in 256 rounds of
  * progress. A read takes far less time than this many rounds. */
 #define TEND_MASK_MAX 255
-/* Seconds between two checks for idle senders. For a sender with longer
+/* Minimum seconds between two checks for idle senders. For a sender with longer
  * intervals between messages, ringing the bell takes less time than polling. */
 #define REVIEW_INTERVAL 5e-3
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The entry point: returns the description of the plugin (ucx_plugin_t). Opens
- * no device and no memory.
+ * no device and no shared memory.
  */
 #include "plugin.h"
 #include "md.h"

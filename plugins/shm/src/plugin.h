@@ -3,8 +3,8 @@
  * Shared by the files of this plugin: the host, and small helpers.
  *
  * The core is the library that loads the plugin. A process may contain two
- * copies of it, each with its own instance of the plugin; therefore no state of
- * an instance is stored in a global variable. The host is the table of
+ * copies of the core, each with its own instance of the plugin; therefore no
+ * state of an instance is stored in a global variable. The host is the table of
  * functions by which a core serves the plugin; the log macros use it from a
  * local variable `host`.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Segments that are files: unnamed memory (memfd) or, if that is unavailable or
- * cannot be passed to peers, a file in a folder.
+ * cannot be passed to peers, or if the user requires it, a file in a folder.
  *
  * Locks are open file description locks on seg->fd. An open file description
  * exists as long as any mapping made from it, and a forked child inherits the
@@ -68,8 +68,8 @@ static void posix_unlock(shm_seg_t *seg, unsigned index)
     lock_op(seg->fd, F_OFD_SETLK, F_UNLCK, index, NULL);
 }
 
-/* Returns whether the lock is held. If this detects that the creator of a named
- * segment has exited, it removes the file. */
+/* Returns whether the lock is held or its state is unknown. If this detects
+ * that the creator of a named segment has exited, it removes the file. */
 static int posix_is_locked(const shm_seg_t *seg, unsigned index)
 {
     int type;
@@ -314,8 +314,9 @@ static ucs_status_t posix_attach(shm_seg_t *seg, const shm_seg_addr_t *addr,
     error = shm_handover_ask(space, addr->token, &fd, &seg->event_wr);
     if (error == 0) {
         if (take_fd(seg, fd)) {
-            /* A peer that this process does not see in /proc does not see this
-             * process there either, so it needs the service of this process */
+            /* A peer that this process cannot open in /proc probably cannot
+             * open this process there either, so it needs the service of this
+             * process (handover.c) */
             shm_handover_start(space);
             return UCS_OK;
         }

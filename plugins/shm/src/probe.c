@@ -23,10 +23,10 @@
  * memory and 90 to 130 ns from another core. Lines of a ring that is larger
  * than a private cache are in the shared cache of near cores when they are
  * read: the copy in a probe, whose lines are in the private cache of the
- * sender, would be slower than messages. NEAR_PART: threshold as a part of the
- * memory latency. NEAR_LEAST, NEAR_MOST: limits of the threshold in ns, because
- * the measurement of memory may be disturbed. NEAR_ASSUMED: threshold in ns if
- * memory cannot be measured. */
+ * sender, would be slower than messages, and is not used for near cores.
+ * NEAR_PART: threshold as a part of the memory latency. NEAR_LEAST, NEAR_MOST:
+ * limits of the threshold in ns, because the measurement of memory may be
+ * disturbed. NEAR_ASSUMED: threshold in ns if memory cannot be measured. */
 #define NEAR_PART    0.6
 #define NEAR_LEAST   40.0
 #define NEAR_MOST    100.0
@@ -202,9 +202,9 @@ static void probe(shm_outbox_t *outbox, double now)
     void *bytes = NULL;
     unsigned i;
 
-    /* An outbox that has not sent a message yet has no slot. If taking one
-     * fails, no further probe is sent, so that the error is logged only
-     * once. */
+    /* No probe is sent any more if the ring cannot hold one, or if taking a
+     * slot fails, so that the error is logged only once. (An outbox that has
+     * not sent a message yet has no slot.) */
     if ((outbox->ring_max < SHM_PROBE_SIZE) ||
         ((outbox->slot == NULL) && (shm_outbox_join(outbox) != UCS_OK))) {
         probing->sent_at = INFINITY;
@@ -253,8 +253,8 @@ static int is_near(uint32_t latency)
                                    NEAR_LEAST, NEAR_MOST, NEAR_ASSUMED);
 }
 
-/* Returns the bandwidth between other cores. The faster one of the last two
- * probes counts, because a single probe may be disturbed. */
+/* Returns the bandwidth between cores that are not near. The faster one of the
+ * last two probes counts, because a single probe may be disturbed. */
 static double far_bandwidth(const shm_probing_t *probing)
 {
     return 1024 / (shm_min(probing->took, probing->took_before) * 1e-12);

@@ -34,19 +34,20 @@ typedef struct shm_probing {
     uint32_t latency; /* Latency of a cache line in ps; 0: unknown */
     uint32_t written; /* Time of the sender's copy in the last probe, ps per
                        * KiB */
-    uint32_t took;    /* Time of the slower copy in the last answered probe, ps
-                       * per KiB */
-    uint32_t took_before; /* The same in the one before */
-    uint32_t doubt;       /* A result that differs from `latency` and must be
-                       * confirmed by the next probe; 0: none */
+    uint32_t took;    /* Time of the slower copy in the last probe that was
+                       * answered and not in doubt, ps per KiB */
+    uint32_t took_before; /* The same in the one before; UINT32_MAX: none */
+    uint32_t doubt;       /* A latency in ps that is on the other side of the
+                           * limit of is_near() (probe.c) than `latency` and
+                           * must be confirmed by the next probe; 0: none */
     uint8_t awaited;      /* The last probe is unanswered */
 } shm_probing_t;
 
 /* Returns the bandwidth in bytes per second of large messages through the ring,
  * which the sender copies in and the receiver copies out; 0 if it is unknown.
- * Sends a probe if the last one is older than SHM_PROBE_AGE, or if its result
- * must be confirmed; a later call uses the result. Never blocks. Wakes the
- * receiver only if the outbox has no slot yet and takes one. */
+ * Sends a probe if the last one was answered and is older than SHM_PROBE_AGE,
+ * or its result must be confirmed; a later call uses the result. Never blocks.
+ * Wakes the receiver only if the outbox has no slot yet and takes one. */
 double shm_outbox_bandwidth(struct shm_outbox *outbox);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Queries to /proc; and touching memory without the risk of a signal.
+ * Queries /proc, and opens files through it; and commits memory without the
+ * risk of a signal.
  */
 #include "kind.h"
 

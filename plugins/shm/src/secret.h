@@ -9,7 +9,7 @@
  * A process that has the address of one inbox therefore knows the secret of all
  * inboxes of that worker. Inboxes of other workers have another secret, even in
  * the same process. The id of a space is public: names of sockets contain it.
- * The ids of a process's spaces differ in their first byte.
+ * The ids of up to 256 spaces of a process differ in their first byte only.
  */
 #ifndef SHM_SECRET_H
 #define SHM_SECRET_H
@@ -27,8 +27,7 @@ typedef struct shm_secret {
 } shm_secret_t;
 
 /* Sets the value: that of another object of the same worker, or a new one. The
- * object must not move until shm_secret_put(). Any thread may call it, but only
- * one at a time for the objects of one worker. */
+ * object must not move until shm_secret_put(). Any thread may call it. */
 void shm_secret_get(shm_secret_t *secret, const void *worker);
 
 /* Removes the object from the list. May also be called in a forked child, for

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Segments and spaces: the parts common to posix and sysv. Checks addresses and
- * heads before a segment is attached.
+ * Segments and spaces (segment.h): the code common to both kinds of memory,
+ * posix and sysv. Encodes and checks the addresses of segments, and writes and
+ * checks their heads.
  */
 #include "kind.h"
 #include "secret.h"
@@ -50,8 +51,9 @@ static uint8_t *put_number(uint8_t *at, uint32_t value)
     return at;
 }
 
-/* Decodes a number (kind.h). Reads at most five bytes, so that two numbers
- * never reach beyond the token, even in invalid addresses. */
+/* Decodes a number of 7 bits in each byte (kind.h). Reads at most five bytes,
+ * so that the two numbers of an address end before its token, even in an
+ * invalid address. */
 static const uint8_t *get_number(const uint8_t *at, uint32_t *value_p)
 {
     uint64_t value = 0;
@@ -318,7 +320,8 @@ ucs_status_t shm_seg_make_mapped(shm_space_t *space, size_t length, void *at,
 
 void shm_seg_close(shm_seg_t *seg)
 {
-    /* The service thread must not send the descriptors that are closed below */
+    /* The thread of handover.c, which sends descriptors to peers, must not send
+     * those that are closed below */
     if (seg->is_maker) {
         shm_handover_remove(seg);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Segments: shared memory that one process creates and others attach, of either
- * kind (memfd and /dev/shm, or System V).
+ * Segments: shared memory that one process creates and others attach, of one of
+ * two kinds: posix (a memfd, or a file in a directory) or sysv (System V).
  *
  * A segment is sparse: its length is address space, and only committed memory
  * is used. It begins with a head, private to these functions, by which a
@@ -13,12 +13,13 @@
  * shows that it is alive.
  *
  * Nothing of a segment outlives the processes that use it, with two exceptions:
- * files in a directory, if segments have names, and a System V segment whose
- * creator dies while it creates the segment. The README describes how these are
- * removed.
+ * the file of a posix segment with a name whose creator was killed, and a
+ * System V segment whose creator dies while it creates the segment. The README
+ * describes how these are removed.
  *
  * Threads: only one thread at a time may call functions on a segment, except
- * shm_seg_is_locked(). Functions on a space are thread-safe.
+ * shm_seg_is_locked(). Any thread may call functions on a space, except to open
+ * and close it.
  */
 #ifndef SHM_SEGMENT_H
 #define SHM_SEGMENT_H
@@ -28,7 +29,8 @@
 
 #include <ucs/config/types.h>
 
-/* Largest page that HUGETLB_MODE may use; no segment's unit is larger. */
+/* Page size of segments with huge pages (UCX_POSIX_HUGETLB_MODE,
+ * UCX_SYSV_HUGETLB_MODE); no segment has larger pages. */
 #ifndef SHM_HUGE_PAGE
 #define SHM_HUGE_PAGE ((size_t)2 << 20)
 #endif
@@ -37,13 +39,16 @@ enum { SHM_TOKEN_LENGTH = 12, SHM_ADDRESS_LENGTH = 27 };
 
 typedef struct shm_kind shm_kind_t;
 
-/* Source of segments: one for each memory domain. Settings may be changed
- * between shm_space_open and the first segment. */
+/* Source of segments: one for each memory domain, which creates and attaches
+ * them, and one for each cache of remote keys (keys.h), which only attaches
+ * them. The settings, `dir` to `hugetlb`, may be changed after
+ * shm_space_open(), before the first segment is created. */
 typedef struct shm_space {
     const ucx_host_t *host;
     const shm_kind_t *kind;
     struct shm_handover *handover; /* Passes descriptors to other processes */
-    const char *dir;               /* For names, "/dev/shm"; not copied */
+    const char *dir;               /* Directory of named segments; default
+                                    * "/dev/shm"; the string is not copied */
     int use_names;                 /* ucs_ternary_auto_value_t: files in `dir`
                                     * instead of memfd; default UCS_TRY */
     int use_proc;                  /* Non-zero: attach a segment by /proc if
@@ -55,11 +60,12 @@ typedef struct shm_space {
     /* Private */
     uint8_t id[4]; /* Random: start of each segment's token,
                     * and name of the socket */
-    int has_proc;  /* /proc exists and shows this process */
+    int has_proc;  /* Non-zero: /proc exists and shows this process by its own
+                    * PID */
     uint32_t pid;
     uint32_t pid_ns; /* Inode of the PID namespace; 0: unknown */
-    uint64_t owner;  /* This process in a table of owners: see
-                      * sysv.c */
+    uint64_t owner;  /* sysv: identifies this process as owner of a lock, see
+                      * sysv.c; 0: not determined yet */
     int told;        /* Non-zero: a lack of memory was logged as an error */
     int swept;       /* Non-zero: stale names in `dir`, or stale segments of
                       * System V, were removed */
@@ -69,22 +75,23 @@ typedef struct shm_space {
 typedef struct shm_seg {
     shm_space_t *space;
     size_t length;                   /* Bytes for the user */
-    size_t page;                     /* Unit of memory: 4096, or a huge page */
+    size_t page;                     /* Page size in bytes: that of the system,
+                                      * or SHM_HUGE_PAGE */
     uint8_t token[SHM_TOKEN_LENGTH]; /* Random: identifies the
                                       * segment */
     int fd;                          /* posix: descriptor of a separate open
                                       * file description, which carries our
                                       * locks; otherwise -1 */
-    uint32_t maker_fd;               /* posix: number of the creator's
-                                      * descriptor */
+    uint32_t maker_fd;               /* posix, not in the creator: number of the
+                                      * creator's descriptor */
     int sysv_id;                     /* sysv: identifier; otherwise -1 */
     void *head;                      /* sysv: address of the whole segment */
     size_t head_length;              /* Bytes before the user's bytes */
     unsigned num_locks;
-    uint8_t *held;  /* sysv: a bit for each lock held by this
-                     * process */
-    unsigned flags; /* SHM_SEG_* */
-    int is_maker;
+    uint8_t *held;      /* sysv: a bit for each lock held by this process;
+                         * NULL: none was held yet */
+    unsigned flags;     /* SHM_SEG_* */
+    int is_maker;       /* This process has created the segment */
     int is_named;       /* There is a file in `dir` */
     uint32_t maker_pid; /* PID of the creator, in its PID namespace */
     int event_rd;       /* Creator: readable after shm_seg_wake(); -1: no
@@ -103,7 +110,7 @@ typedef struct shm_seg {
 enum {
     SHM_SEG_EVENT = 1u << 0, /* Peers can wake the creator */
     SHM_SEG_QUIET = 1u << 1, /* Failures are not logged as errors */
-    SHM_SEG_FIXED = 1u << 2, /* shm_seg_make_mapped: use this address, or
+    SHM_SEG_FIXED = 1u << 2, /* shm_seg_make_mapped(): use the address `at`, or
                               * fail */
 };
 
@@ -115,15 +122,15 @@ void shm_space_close(shm_space_t *space);
 extern const shm_kind_t shm_kind_posix;
 extern const shm_kind_t shm_kind_sysv;
 
-/* Creates a segment with `num_locks` locks, and takes the first. The length is
- * rounded up to pages. UCS_ERR_NO_MEMORY: a limit is reached or the file system
- * is full; the message names the limit. */
+/* Creates a segment with `num_locks` locks, 1 to 2^20, and takes lock 0. The
+ * length is rounded up to pages. UCS_ERR_NO_MEMORY: a limit is reached or the
+ * file system is full; the message names the limit. */
 ucs_status_t shm_seg_make(shm_space_t *space, size_t length, unsigned num_locks,
                           unsigned flags, shm_seg_t *seg);
 
 /* As shm_seg_make(), with a given random part of the token. `secret` 0: a new
- * random number. A kind that would show the number in the name of a file
- * ignores `secret`. */
+ * random number. A segment with a file name ignores `secret`, because other
+ * users can see the name. */
 ucs_status_t shm_seg_make_secret(shm_space_t *space, size_t length,
                                  unsigned num_locks, unsigned flags,
                                  uint64_t secret, shm_seg_t *seg);
@@ -168,7 +175,8 @@ void shm_seg_unmap(shm_seg_t *seg, void *address, size_t length);
 ucs_status_t shm_seg_commit(shm_seg_t *seg, void *mapped, size_t offset,
                             size_t length);
 
-/* Frees the memory of whole pages; they read as zero afterwards. */
+/* Frees the memory of the pages that are entirely in the range; they read as
+ * zero afterwards. */
 void shm_seg_decommit(shm_seg_t *seg, void *mapped, size_t offset,
                       size_t length);
 

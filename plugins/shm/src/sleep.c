@@ -53,8 +53,9 @@ void shm_iface_event_cleanup(shm_iface_t *iface)
 }
 
 /* Sets the timer to fire once, at the next check of the peers; clears the
- * previous expiry. The delay is limited, because an infinite keepalive interval
- * cannot be converted to an integer. */
+ * previous expiry. The delay is at least 1 ms, because 0 would disarm the
+ * timer, and at most 1e6 s, because an infinite keepalive interval cannot be
+ * converted to an integer. */
 static void set_timer(shm_iface_t *iface)
 {
     struct itimerspec spec;

@@ -15,16 +15,16 @@
 
 /* Bytes of the two copies that are timed. The overhead is equal, so the
  * difference of their times excludes it. The larger one exceeds the first-level
- * cache, as large messages do. */
+ * cache, as large messages do. TRIES: number of times that each copy is timed;
+ * the shortest time counts. */
 enum { SMALL = 4096, LARGE = 65536, TRIES = 6 };
 
 /* Lines that are read from memory, one in each page of 2 * LARGE bytes. */
 enum { LINE = 64, NUM_LINES = 32, PART = 2 * LARGE / NUM_LINES };
 
 /* The time of a call is rounded to one of these values: CALL_LEAST seconds, and
- * each further value larger by the factor CALL_STEP, a quarter of a power of
- * two. CALL_HALF, its square root, is the factor at which rounding changes to
- * the next value. */
+ * each further value larger by the factor CALL_STEP, 2^(1/4). CALL_HALF, its
+ * square root, is the factor at which rounding changes to the next value. */
 #define CALL_LEAST 100e-9
 #define CALL_STEP  1.189207
 #define CALL_HALF  1.090508

@@ -24,9 +24,9 @@ typedef struct shm_speed {
 const shm_speed_t *shm_speed(void);
 
 /* Returns the seconds of a system call that copies a few bytes of a process; 0
- * if the kernel denies it. The value is rounded to steps of a quarter of a
- * power of two, so that processes get the same value. The first call takes
- * about 20 us. Any thread may call it. */
+ * if the kernel denies it. The value is rounded to a scale with steps of
+ * 2^(1/4), so that different processes usually get the same value. The first
+ * call takes about 20 us. Any thread may call it. */
 double shm_speed_call(void);
 
 #endif

@@ -219,7 +219,7 @@ static ucs_status_t sysv_make(shm_seg_t *seg, void *at)
     }
     if (ret != 0) {
         if ((seg->flags & SHM_SEG_FIXED) && (errno == EINVAL)) {
-            return UCS_ERR_INVALID_ADDR; /* The address is in use */
+            return UCS_ERR_INVALID_ADDR; /* The address cannot be used */
         }
         shm_out_of_memory(seg, "make", seg->length, advice());
         return UCS_ERR_NO_MEMORY;

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define KEY_TAG   0x55580000u /* "UX"; the lower 16 bits are an unused number */
+#define KEY_TAG   0x55580000u /* "UX", above a number of 16 bits */
 #define KEY_MASK  0xffff0000u
 #define KEY_STEP  0x9e37u
 #define KEY_TRIES 64
@@ -42,9 +42,9 @@ int shm_sysv_get(size_t length, int flags)
     return (id >= 0) ? id : shmget(IPC_PRIVATE, length, flags | IPC_CREAT);
 }
 
-/* Returns whether the creator has exited and no process has the segment
- * attached. A creator's PID of 0 means that it is in a PID namespace that is
- * not visible here. */
+/* Returns whether the segment belongs to this user, its creator has exited and
+ * no process has it attached. A creator's PID of 0 means that it is in a PID
+ * namespace that is not visible here. */
 static int is_stale(const struct shmid_ds *ds)
 {
     return (ds->shm_nattch == 0) && (ds->shm_cpid > 0) &&

@@ -128,7 +128,8 @@ int main(int argc, char **argv)
         for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); ++i) {
             for (unsigned turn = 0; turn < TURNS; ++turn) {
                 /* Exchange a byte with the target before each measurement, so
-                 * that it runs and polls when the measurement begins */
+                 * that it polls, or has stopped polling, when the measurement
+                 * begins */
                 tell(fd, 'l');
                 alone[turn] = measure(&to_one, is_put, buffer, sizes[i], 1);
                 tell(fd, 'l');

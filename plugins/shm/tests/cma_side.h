@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One side of a cma test: worker, domain, interface and memory, in a process of
- * its own, by the public API.
+ * One side of a cma test: worker, domain, interface and memory, opened by the
+ * public API; and its connections, operations and messages to other processes.
  */
 #ifndef SHM_TEST_CMA_SIDE_H
 #define SHM_TEST_CMA_SIDE_H
@@ -104,8 +104,8 @@ ucs_status_t cma_side_copy(cma_link_t *link, int is_put, void *buffer,
 int cma_side_join(pid_t pid);
 void cma_side_write(int fd, const void *data, size_t length);
 /* Read `length` bytes from the other side. cma_side_read() blocks;
- * cma_side_serve() progresses `side` until data arrive. Both have no timeout:
- * the other side has one, and this process exits with its parent. */
+ * cma_side_serve() progresses `side` until data arrive. Neither has a timeout:
+ * the test program has one, and child processes exit with it. */
 void cma_side_read(int fd, void *data, size_t length);
 void cma_side_serve(cma_side_t *side, int fd, void *data, size_t length);
 

@@ -168,14 +168,16 @@ static uint64_t strange_ctl(const shm_outbox_t *outbox, uint64_t *random)
     case 3: /* A message longer than MAX_LENGTH, often longer than the ring */
         return shm_ctl(phase, SHM_CELL_RING, 12 + (r >> 8) % 5, 1,
                        (uint32_t)(r >> 32) | 8257);
-    case 4: /* A ring of any size: too small, or smaller than before */
+    case 4: /* A ring of any size: it may be too small, or smaller than
+             * before */
         return shm_ctl(phase, SHM_CELL_RING, (r >> 8) % 17, 1, MAX_LENGTH);
     case 5: /* An undefined kind */
         return shm_ctl(phase, 3, 12, 1, 8);
     case 6: /* A probe, or an invalid probe */
         return shm_ctl(phase, SHM_CELL_PROBE, (r >> 8) % 18, 1,
                        SHM_PROBE_SIZE + (r >> 16) % 2);
-    default: /* A valid word of a message whose bytes were not written */
+    default: /* A message whose bytes were not written; usually the word is
+              * valid */
         return shm_ctl(phase, SHM_CELL_RING, 13 + (r >> 8) % 4, 1,
                        (r >> 16) % MAX_LENGTH);
     }
@@ -261,7 +263,7 @@ static void say_last_words(shm_outbox_t *outbox, int fd)
                           memory_order_release);
 }
 
-/* Overwrites the whole segment, including holes. */
+/* Overwrites random bytes of the whole segment, also uncommitted ones. */
 static void spoil_everything(shm_outbox_t *outbox, uint64_t *random)
 {
     size_t length = outbox->seg.head_length + outbox->seg.length;

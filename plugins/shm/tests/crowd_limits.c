@@ -49,8 +49,7 @@ static const shm_inbox_params_t params = {
     .deliver    = deliver,
 };
 
-/* Sends one message. One longer than SHM_CELL_ROOM uses the ring. Does not
- * retry. */
+/* Sends one message through the ring. Does not retry. */
 static ucs_status_t send_long(shm_outbox_t *outbox, uint32_t length)
 {
     shm_cell_t *cell;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How often an interface checks its peers. The interval is that of its
- * variable, else that of the parameter of uct_iface_open, else the default. A
- * message with UCT_SEND_FLAG_PEER_CHECK causes a check at once. A sleeping
- * interface sets a timer for the next check.
+ * How often an interface checks its peers. The interval is that of the variable
+ * UCX_POSIX_KEEPALIVE or UCX_SYSV_KEEPALIVE, else that of the parameter of
+ * uct_iface_open, else the default. A message with UCT_SEND_FLAG_PEER_CHECK
+ * causes a check at once. A sleeping interface sets a timer for the next check.
  *
  * This process, which does not use the library, forks both sides.
  */

@@ -75,7 +75,7 @@ typedef struct kill_side {
                            * error handler destroys it when it fails */
 } kill_side_t;
 
-/* An endpoint that executes one put or get at a time. */
+/* An endpoint that sends messages, or executes one put or get at a time. */
 typedef struct kill_link {
     kill_side_t *side;
     uct_ep_h ep;

@@ -20,8 +20,8 @@ typedef struct side {
 void side_open(side_t *side, int which);
 void side_close(side_t *side);
 
-/* Call the functions of the same names in the tables of the domain and of the
- * component. */
+/* Call the functions of the domain and of the component with corresponding
+ * names (side_alloc(): mem_alloc). */
 ucs_status_t side_alloc(side_t *side, size_t *length, void **address,
                         unsigned flags, uct_mem_h *memh);
 void side_free(side_t *side, uct_mem_h memh);

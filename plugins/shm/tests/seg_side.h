@@ -2,7 +2,8 @@
 /*
  * Processes for the tests of segments: each is created by fork(), in namespaces
  * of its own if requested. A host (the functions that the core library provides
- * to a plugin) counts log messages.
+ * to a plugin) counts log messages. Other functions open spaces with all
+ * settings that are tested, and count descriptors, files and memory.
  */
 #ifndef SHM_TEST_SEG_SIDE_H
 #define SHM_TEST_SEG_SIDE_H
@@ -89,8 +90,8 @@ void seg_await(int fd);
 
 int seg_count_fds(void);
 /* Waits until this process has `count` descriptors, or until a timeout, and
- * returns the actual number. The wait is needed because the service thread of a
- * space may close its descriptors a moment later. */
+ * returns the actual number. The wait is needed because the thread that passes
+ * segments of a space (handover.c) may close its descriptors a moment later. */
 int seg_await_fds(int count);
 /* Returns the number of files and FIFOs of this plugin in the folder. */
 int seg_count_names(const char *dir);

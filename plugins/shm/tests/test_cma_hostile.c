@@ -330,7 +330,7 @@ END_TEST
 /* --- Hostile targets ----------------------------------------------------- */
 
 /* Attaches the target's inbox, and damages the words of all jobs in its first
- * slot, which is that of the correct initiator. */
+ * box, which is that of the correct initiator. */
 static void scribbles(void *arg, int fd)
 {
     unsigned seed = 3;

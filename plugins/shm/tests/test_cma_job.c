@@ -21,7 +21,7 @@
 
 enum { NUM_JOBS = 200000, MAX_CHUNKS = 12, MAILS = 64 };
 
-/* Seconds for which jobs continue after NUM_JOBS. */
+/* Maximum seconds for which jobs continue after NUM_JOBS. */
 #define LIMIT 60
 
 /* Message from the initiator to the helper about a job: its number, its number

@@ -105,8 +105,8 @@ static void drops_its_rights(void *arg, int fd)
     cma_side_close(&side);
 }
 
-/* The target runs as root. Another process reaches it only until it becomes an
- * ordinary user. */
+/* The target runs as root. Another process reaches the target only until that
+ * process becomes an ordinary user. */
 static void becomes_nobody(void *arg, int unused)
 {
     pid_t target, pid;

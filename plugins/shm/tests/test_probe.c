@@ -337,7 +337,8 @@ START_TEST(a_different_result_must_be_confirmed)
 }
 END_TEST
 
-/* The slower side, in the faster one of two successive probes */
+/* The bandwidth is that of the slower side's copy, in the faster one of the
+ * last two probes. */
 START_TEST(the_slower_copy_determines_the_bandwidth)
 {
     static const uint32_t written[] = {2 * SLOW_COPY, FAST_COPY, 2 * SLOW_COPY};

@@ -20,7 +20,8 @@
 typedef struct meeting {
     int way;             /* SEG_* (seg_side.h) */
     int settings;        /* USE_* */
-    int namespaces;      /* CLONE_NEW* flags: new namespaces of the inside */
+    int namespaces;      /* CLONE_NEW* flags: new namespaces of the process
+                          * inside, see meet() */
     int reachable;       /* Whether the attachment must succeed */
     int maker_is_inside; /* Whether the process inside is the maker */
     char dir[64];        /* Folder for the names of both processes */

@@ -11,7 +11,7 @@
 
 enum { THREADS = 4 };
 
-/* Limits that no processor reaches. */
+/* Limits in bytes per second that no processor reaches. */
 #define LEAST 1e7
 #define MOST  1e14
 

@@ -16,7 +16,7 @@
 /* Maximum number of connections accepted in one round (call of progress), so
  * that other events are handled, too. */
 #define ACCEPT_ROUND 64
-/* Pause in seconds when descriptors have run out. */
+/* Pause in seconds when descriptors or memory have run out. */
 #define ACCEPT_PAUSE     0.1
 #define ACCEPT_PATHS_MAX 64
 /* Unknown connections may use 1/ACCEPT_FILES_SHARE of the process's
@@ -106,8 +106,8 @@ static void conn_probe(tcp_conn_t *conn)
 }
 
 /* Returns whether the peer has already abandoned this attempt: it has closed
- * the socket, or a HELLO or ACK of it with the same or a later epoch has
- * arrived before. */
+ * the socket, or `conn` is established and the peer's latest HELLO or ACK for
+ * it had the same or a later epoch. */
 static int unknown_is_stale(const tcp_unknown_t *unknown,
                             const tcp_conn_t *conn, uint32_t epoch)
 {
@@ -122,7 +122,8 @@ static int unknown_is_stale(const tcp_unknown_t *unknown,
            ((int32_t)(epoch - conn->peer_epoch) <= 0);
 }
 
-/* Handles a valid HELLO: finds or creates its connection. */
+/* Handles a valid HELLO: uses its socket for a connection, parks it or closes
+ * it. */
 static void unknown_place(tcp_unknown_t *unknown, uint64_t peer_id,
                           uint8_t path, uint32_t epoch)
 {
@@ -280,8 +281,8 @@ static void accept_one(tcp_iface_t *iface, int fd)
     }
 }
 
-/* Stops accepting for ACCEPT_PAUSE seconds, because descriptors have run out.
- * The kernel queues new connections during the pause. */
+/* Stops accepting for ACCEPT_PAUSE seconds, because descriptors or memory have
+ * run out. The kernel queues new connections during the pause. */
 static void accept_pause(tcp_iface_t *iface, int error)
 {
     const ucx_host_t *host = iface->host;

@@ -30,10 +30,11 @@ static void tx_forget(tcp_conn_t *conn, uint64_t position, uint64_t size,
     }
 }
 
-/* Cancels an operation of which one frame is partially sent. The rest of the
- * frame must follow, so that the peer can find the next frame. It is sent from
- * a copy, because the user may reuse the memory after the completion, which the
- * next progress calls. */
+/* Cancels an operation whose current frame must be sent to its end, so that the
+ * peer can find the next frame: a part of the frame is sent, or its header is
+ * in a buffer before the operation. The rest is sent from a copy, because the
+ * user may reuse the memory after the completion, which the next progress
+ * calls. Returns UCS_OK or UCS_ERR_NO_MEMORY. */
 static ucs_status_t zcopy_detach(tcp_conn_t *conn, tcp_zcopy_t *zcopy,
                                  ucs_status_t status)
 {

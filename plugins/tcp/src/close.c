@@ -21,7 +21,7 @@ void tcp_conn_closed(tcp_conn_t *conn)
         tcp_conn_break(conn, UCS_ERR_CONNECTION_RESET);
         return;
     }
-    /* Data was queued after our CLOSE: open a new socket for it */
+    /* An endpoint or data was added after our CLOSE: open a new socket */
     tcp_conn_close_socket(conn);
     conn->flags &= ~TCP_CONN_OWES_NO;
     conn->state      = TCP_CONN_WAIT;

@@ -164,9 +164,9 @@ void tcp_cm_wake(tcp_cm_t *cm)
     cm_call(cm);
 }
 
-/* The asynchronous handler, which the host calls from a service thread or a
- * poll when epoll_fd is readable. Queues cm_progress(), and disables itself
- * until that has run. */
+/* The asynchronous handler, which the host calls when epoll_fd is readable, in
+ * a service thread or in a call of the user. Queues cm_progress(), and disables
+ * itself until that has run. */
 static void cm_async_event(int fd, int events, void *arg)
 {
     tcp_cm_t *cm = arg;

@@ -83,7 +83,7 @@ typedef struct tcp_cm_listener {
     tcp_list_t node;
     int fd;     /* -1: the listener was destroyed */
     int paused; /* Non-zero: new connections are not accepted until the timer
-                 * expires, because file descriptors have run out */
+                 * expires, because descriptors or memory have run out */
     uct_cm_listener_conn_request_callback_t conn_request_cb;
     void *user_data;
 } tcp_cm_listener_t;
@@ -158,7 +158,8 @@ int tcp_cm_may_log(tcp_cm_t *cm);
 /* --- cm_link.c ----------------------------------------------------------- */
 /* Takes ownership of the descriptor, even on failure. */
 tcp_cm_link_t *tcp_cm_link_create(tcp_cm_t *cm, int fd, uint32_t events);
-/* Sets the state and adds the link to the manager's links. */
+/* Sets a state other than REQUESTED, and moves the link to the manager's list
+ * for this state. */
 void tcp_cm_link_set_state(tcp_cm_link_t *link, enum tcp_cm_link_state state);
 /* Closes the link; the memory is freed at the end of the round. */
 void tcp_cm_link_kill(tcp_cm_link_t *link);

@@ -127,8 +127,8 @@ void tcp_cm_ep_lost(tcp_cm_ep_t *ep, ucs_status_t status)
 
     ep_call_begin(ep);
     ep->status = status;
-    /* After CONNECTED, the end of the stream counts as a disconnect of the
-     * peer, so that flushes succeed */
+    /* In the state CONNECTED, the end of the stream counts as a disconnect of
+     * the peer, so that flushes succeed */
     tcp_cm_ep_drop_link(ep, (state == TCP_CM_CONNECTED) ? UCS_OK : status);
     switch (state) {
     case TCP_CM_CONNECTING:
@@ -255,7 +255,8 @@ void tcp_cm_ep_connected(tcp_cm_ep_t *ep)
 }
 
 /* Handles DISCONNECT of the peer. Calls the user's callback before it sends the
- * answer LEFT, which tells the peer that the user was notified. */
+ * answer LEFT, which tells the peer that the user was notified. If this side
+ * has disconnected too, closes the link instead of sending LEFT. */
 static void ep_peer_disconnects(tcp_cm_ep_t *ep)
 {
     ep_peer_left(ep);

@@ -80,7 +80,8 @@ static ucs_status_t flush_add(tcp_list_t *list, uct_completion_t *comp)
     return UCS_INPROGRESS;
 }
 
-/* Cancels outstanding flushes, and completes `comp` after them. */
+/* Closes the connection, which cancels the outstanding flushes. If there are
+ * any, completes `comp` after them, otherwise returns UCS_OK. */
 static ucs_status_t flush_cancel(tcp_cm_ep_t *ep, uct_completion_t *comp)
 {
     int waited = !tcp_list_is_empty(&ep->flushes);

@@ -301,8 +301,8 @@ static int link_head_is_bad(const tcp_cm_link_t *link)
     }
 }
 
-/* Fails the link, because the stream has ended or the peer sent invalid
- * data. */
+/* Fails the link, because the stream has ended, the peer sent invalid data or
+ * memory is out. `what` describes this in the log if there is no endpoint. */
 static void link_lost(tcp_cm_link_t *link, ucs_status_t status,
                       const char *what)
 {

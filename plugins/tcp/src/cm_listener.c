@@ -13,7 +13,7 @@
     64 /* Maximum number of connections accepted in one
         * round */
 #define LISTENER_PAUSE \
-    0.1 /* Seconds without accepting after descriptors have run out */
+    0.1 /* Seconds without accepting after descriptors or memory ran out */
 /* Clients that have not sent a request may use 1/LISTENER_FILES_SHARE of the
  * process's descriptors. This is more than an interface permits (accept.c),
  * because a client whose connection is closed does not retry. */

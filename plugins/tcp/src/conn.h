@@ -40,14 +40,16 @@
  *   CONNECTING, own attempt fails otherwise; NACK                BROKEN
  *   GREETING
  *   WAIT        a HELLO arrives                                  UP, ACK
- *   UP          no endpoint, nothing queued or outstanding       CLOSING, CLOSE
- *   UP          CLOSE arrives; no endpoint, nothing queued       freed, YES
- *   UP          CLOSE arrives; otherwise                         UP, NO
- *   CLOSING     YES, or end of the stream; nothing queued        freed
- *   CLOSING     YES, or end of the stream; something queued      CONNECTING
+ *   UP          idle (no endpoint, nothing queued or             CLOSING, CLOSE
+ *               outstanding)
+ *   UP          CLOSE arrives; idle                              freed, YES
+ *   UP          CLOSE arrives; not idle                          UP, NO
+ *   UP          end of the stream; idle                          freed
+ *   CLOSING     YES, or end of the stream; idle                  freed
+ *   CLOSING     YES, or end of the stream; not idle              CONNECTING
  *   CLOSING     NO                                               UP
- *   CLOSING     CLOSE arrives; no endpoint, nothing queued       freed, YES
- *   CLOSING     CLOSE arrives; otherwise                         CLOSING, NO
+ *   CLOSING     CLOSE arrives; idle                              freed, YES
+ *   CLOSING     CLOSE arrives; not idle                          CLOSING, NO
  *   UP, CLOSING a HELLO of an old epoch                          same
  *   UP          a second HELLO of the same peer: read the old    BROKEN, and a
  *               stream; if it has not ended, the peer has        new one UP
@@ -382,8 +384,8 @@ double tcp_conn_sweep(tcp_iface_t *iface, double now);
 ucs_status_t tcp_conn_split(tcp_conn_t *conn);
 /* Handles the peer's CLOSE, YES and NO. */
 void tcp_conn_close_frame(tcp_conn_t *conn, enum tcp_wire_type type);
-/* Sends the NO that this side owes (TCP_CONN_OWES_NO), or else CLOSE if the
- * connection is unused. */
+/* Sends the NO that this side owes (TCP_CONN_OWES_NO), or else CLOSE if
+ * TCP_CONN_WANT_CLOSE is set and the connection is idle. */
 void tcp_conn_try_close(tcp_conn_t *conn);
 int tcp_conn_is_idle(const tcp_conn_t *conn);
 /* Closes the connection together with its interface: sends what can be sent at
@@ -391,20 +393,21 @@ int tcp_conn_is_idle(const tcp_conn_t *conn);
 void tcp_conn_destroy(tcp_conn_t *conn);
 
 /* --- tx.c ---------------------------------------------------------------- */
-/* Sends from the queue until the queue is empty or the socket is full. */
+/* In the state UP, sends from the queue until the queue is empty or the socket
+ * is full. */
 void tcp_tx_flush(tcp_conn_t *conn);
 void tcp_tx_schedule(tcp_conn_t *conn);
 /* Reserves `size` contiguous bytes for whole frames at the end of the queue.
  * tcp_tx_commit() states how many bytes were used. Returns NULL if the queue
- * has TCP_TX_MAX_BUFS buffers and the socket is full, or if memory is out. With
- * `force` the number of buffers is not limited. */
+ * has TCP_TX_MAX_BUFS buffers and none can be sent now, or if memory is out.
+ * With `force` the number of buffers is not limited. */
 uint8_t *tcp_tx_reserve_slow(tcp_conn_t *conn, size_t size, int force);
 void tcp_tx_append(tcp_conn_t *conn, tcp_elem_t *elem);
 void tcp_tx_frame(tcp_conn_t *conn, uint64_t frame); /* Queues a frame without
                                                       * payload */
-/* Creates a zero-copy operation for the data of the entries, of *length_p bytes
- * in total; the caller sets its header. Returns UCS_ERR_NO_RESOURCE if there is
- * no memory or if TCP_TX_MAX_ZCOPY operations are queued, and the status of
+/* Creates a zero-copy operation for the data of the entries, and stores the
+ * total length in *length_p. Returns UCS_ERR_NO_RESOURCE if there is no memory
+ * or if TCP_TX_MAX_ZCOPY operations are queued, and the status of
  * tcp_iov_fill() if there are too many buffers. */
 ucs_status_t tcp_tx_zcopy_get(tcp_conn_t *conn, const uct_iov_t *iov,
                               size_t iovcnt, size_t *length_p,

@@ -181,9 +181,8 @@ static void conn_bind_source(tcp_conn_t *conn)
                tcp_sock_addr_len(&iface->device.addr));
 }
 
-/* Opens the socket of an outgoing connection. If descriptors have run out it
- * closes an incoming connection whose peer is unknown. Returns 0, or an
- * errno. */
+/* Opens the socket of an outgoing connection. If descriptors have run out,
+ * closes incoming connections whose peer is unknown. Returns 0, or an errno. */
 static int conn_open_socket(tcp_conn_t *conn)
 {
     tcp_iface_t *iface     = conn->iface;
@@ -238,8 +237,8 @@ void tcp_conn_connect(tcp_conn_t *conn)
         return;
     }
 
-    /* On the same host, connect() is complete now. Otherwise this call has no
-     * effect */
+    /* On the same host, connect() is complete now. Otherwise this call sends
+     * nothing */
     tcp_conn_greet(conn);
     if (conn->fd < 0) {
         return;

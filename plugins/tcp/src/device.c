@@ -53,9 +53,9 @@ static int family_rank(const tcp_af_prio_t *prio, int family)
     return -1;
 }
 
-/* Returns whether the address can be used. Link-local addresses cannot: every
- * device has an address in the same link-local network, so they do not show
- * which peers are reachable. */
+/* Returns whether the device is up, is not part of a bond, and its address can
+ * be used. IPv6 link-local addresses cannot: every device has an address in the
+ * same link-local network, so they do not show which peers are reachable. */
 static int ifa_is_usable(const struct ifaddrs *ifa)
 {
     const unsigned need = IFF_UP | IFF_RUNNING;

@@ -24,9 +24,10 @@ typedef struct tcp_af_prio {
     int family[3];
 } tcp_af_prio_t;
 
-/* Lists devices that are up and have an address that is not link-local, in the
- * kernel's order. Each has the first of its addresses in the most preferred
- * family. The caller frees the list with free(). An empty list is no error. */
+/* Lists devices that are up, are not part of a bond, and have an address of a
+ * family in `prio` that is not IPv6 link-local, in the kernel's order. Each has
+ * the first of its addresses in the most preferred family. The caller frees the
+ * list with free(). An empty list is no error. */
 ucs_status_t tcp_device_list(const tcp_af_prio_t *prio, tcp_device_t **list_p,
                              unsigned *num_p);
 

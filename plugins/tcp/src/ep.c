@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Endpoints: an address and a reference to a connection, which is found or
- * opened by the first send. Sends are in am.c and put_get.c, flushes in
- * flush.c.
+ * Endpoints: an address and a reference to a connection, which exists when the
+ * endpoint is created or is opened by the first send. Sends are in am.c and
+ * put_get.c, flushes in flush.c.
  */
 #include "am.h"
 #include "flush.h"
@@ -291,8 +291,8 @@ static void tcp_ep_pending_purge(uct_ep_h uct_ep,
     ucx_pending_purge(&ep->pending, cb, arg);
 }
 
-/* Calls one endpoint's pending requests until one fails or send resources run
- * out. Returns 0 if a request destroyed the endpoint. */
+/* Calls one endpoint's pending requests until one returns an error or send
+ * resources run out. Returns 0 if a request destroyed the endpoint. */
 static int pending_dispatch_ep(tcp_ep_t *ep, unsigned *count_p)
 {
     tcp_iface_t *iface = tcp_iface(ep->super.iface);

@@ -3,9 +3,9 @@
  * Costs of each kind of send, more exact than the interface's attributes.
  *
  * A system call costs about as much as copying 10 KB. Many short and buffered
- * messages share one system call; each zero-copy send needs one. Measured over
- * the loopback, where the kernel's own path is the same as over a network
- * device.
+ * messages share one system call; a zero-copy send usually needs its own.
+ * Measured over the loopback device, where the system calls take the same time
+ * as over a network device.
  */
 #include "iface.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Flush, fence and cancel. A flush waits until three counters reach its marks:
- * bytes passed to the kernel, gets answered, puts acknowledged. The peer
- * acknowledges puts without a request, in the progress that has received them.
+ * bytes passed to the kernel, gets answered and, with UCT_FLUSH_FLAG_REMOTE,
+ * puts acknowledged. The peer acknowledges puts without a request, in the
+ * progress that has received them.
  */
 #include "flush.h"
 #include "tx.h"

@@ -12,8 +12,9 @@ ucs_status_t tcp_iface_flush(uct_iface_h iface, unsigned flags,
                              uct_completion_t *comp);
 ucs_status_t tcp_iface_fence(uct_iface_h iface, unsigned flags);
 
-/* Cancels all outstanding operations of the endpoint. The next progress calls
- * their completions with `status`. Returns non-zero if there were any. */
+/* Cancels the endpoint's outstanding zero-copy sends, gets and flushes. The
+ * next progress calls their completions with `status`. Returns non-zero if
+ * there were any. */
 int tcp_flush_cancel_ep(tcp_conn_t *conn, tcp_ep_t *ep, ucs_status_t status);
 
 /* Called when the endpoint is destroyed: its outstanding operations continue,

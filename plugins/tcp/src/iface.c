@@ -23,8 +23,8 @@
 #define IFACE_MAX_SHORT 8192
 /* Maximum length in bytes of a put or get; the core splits longer ones. */
 #define IFACE_MAX_RMA (1ul << 30)
-/* Bandwidth in bytes per second above which one connection does not saturate a
- * device. */
+/* Bandwidth of a device in bytes per second from which on one connection does
+ * not saturate it. */
 #define IFACE_FAST (25e9 / 8)
 /* Default time in seconds until an idle connection is probed. */
 #define IFACE_KEEPIDLE 10.0
@@ -55,7 +55,8 @@ int tcp_iface_may_log(tcp_iface_t *iface)
 }
 
 /* Converts a time to the whole seconds that the kernel accepts, 1 to 32767.
- * Returns 0 if the value is 0 or too large: the option is not set then. */
+ * Returns 0 if the value is not positive or is too large: the option is not set
+ * then. */
 static int option_seconds(double value)
 {
     return (value <= 0)    ? 0 :
@@ -146,10 +147,10 @@ static ucs_status_t iface_configure(tcp_iface_t *iface,
     return UCS_OK;
 }
 
-/* Returns the segment size. Transfers are split into segments of about one
- * millisecond of the device's bandwidth, which limits how long a small message
- * waits behind a segment. Larger segments save system calls, which matters on
- * the fastest devices only. */
+/* Returns the segment size in bytes, 64 KB to TCP_WIRE_SEG_MAX. Transfers are
+ * split into segments of about one millisecond of the device's bandwidth, which
+ * limits how long a small message waits behind a segment. Larger segments save
+ * system calls, which matters on the fastest devices only. */
 static uint32_t iface_seg_size(const tcp_device_t *device)
 {
     double size = device->bandwidth * 1e-3;
@@ -176,7 +177,9 @@ static ucs_status_t iface_find_device(tcp_iface_t *iface, const char *name,
     return UCS_OK;
 }
 
-/* Binds to any port, or to a free one of the range, from a random start. */
+/* Binds to any port, or to a free one of the range, from a random start. A port
+ * of the range is free only if listen() succeeds, too: SO_REUSEADDR lets bind()
+ * succeed on a port to which another socket is bound. */
 static int iface_bind(tcp_iface_t *iface)
 {
     unsigned count      = iface->port_last - iface->port_first + 1;

@@ -52,7 +52,8 @@ typedef struct tcp_iface {
                           * peer with such a list answers HELLO with ACK, this
                           * is set to the index that was used: the same index
                           * probably reaches further peers */
-    uint32_t epoch;      /* Epoch of the last HELLO sent; 0: none sent yet */
+    uint32_t epoch;      /* Epoch (wire.h) of the last HELLO that this side sent
+                          * or tried to send; 0: none */
     tcp_sockaddr_t listen_addr;
 
     /* Progress */
@@ -112,7 +113,7 @@ typedef struct tcp_iface {
                        * set */
     tcp_list_t timed; /* Connections with a deadline */
     double listen_at; /* Host time at which accepting resumes after descriptors
-                       * have run out; 0: accepting */
+                       * or memory have run out; 0: accepting */
     double sweep_at;  /* Host time of the next tcp_conn_sweep(), which finds
                        * hosts that have stopped acknowledging; 0: none */
 
@@ -190,8 +191,9 @@ typedef struct tcp_unknown {
 unsigned tcp_accept_ready(tcp_iface_t *iface);
 void tcp_accept_resume(tcp_iface_t *iface);
 unsigned tcp_unknown_event(tcp_unknown_t *unknown);
-/* Closes an unknown connection to get a free descriptor: the oldest without
- * unread data, among the `limit` oldest. Returns 0 if there is none. */
+/* Closes an unknown connection to get a free descriptor: the oldest with an
+ * incomplete HELLO and without unread data, among the `limit` oldest. Returns 0
+ * if there is none. */
 int tcp_unknown_evict(tcp_iface_t *iface, unsigned limit);
 /* Closes the socket; the memory is freed at the end of tcp_iface_progress(). */
 void tcp_unknown_drop(tcp_unknown_t *unknown);

@@ -6,7 +6,7 @@
  * their frame's header.
  *
  * An incomplete frame stays in the interface's buffer until another connection
- * needs it; then it moves to a buffer of its own.
+ * needs this buffer; then its bytes move to a buffer of its connection.
  *
  * All data comes from a peer: lengths, keys and types are checked first.
  */
@@ -21,7 +21,8 @@
 /* Direct data: data of a PUT or DATA frame that is read to its destination.
  * Once such a frame with RX_BULK_MIN or more bytes of data has arrived, a call
  * receives at most RX_LIMIT_BULK bytes into the shared buffer: what follows is
- * probably more direct data, which would have to be copied from there. */
+ * probably more direct data, which would have to be copied from there. The
+ * limit grows again when other frames reach it. */
 #define RX_LIMIT_BULK 4096u
 #define RX_BULK_MIN   16384u
 /* Maximum bytes of direct data that one system call receives, so that other
@@ -248,7 +249,7 @@ static void rx_put(tcp_conn_t *conn, const uint8_t *payload, size_t length)
 }
 
 /* Handles PUT_ACK: `puts` of the puts on this socket are complete. The number
- * may only grow, up to the number of puts sent. */
+ * must neither decrease nor exceed the number of puts that were queued. */
 static void rx_put_ack(tcp_conn_t *conn, uint64_t puts)
 {
     if ((puts < conn->puts_acked - conn->puts_before) ||
@@ -513,7 +514,7 @@ static int rx_direct_iov(tcp_conn_t *conn, struct iovec *iov, size_t *length_p,
         off   = get->iov_off;
         if (get->cancelled) {
             /* The data of a cancelled get is discarded: it is read into the
-             * unused half of the shared buffer */
+             * second half of the shared buffer, which is not in use now */
             left = *length_p     = tcp_min(left, iface->rx_cap / 2);
             iov[count].iov_base  = iface->rx_buf + iface->rx_cap / 2;
             iov[count++].iov_len = left;

@@ -15,7 +15,7 @@
 #include "conn.h"
 
 /* Maximum number of buffers, and of zero-copy operations, in the send queue of
- * a connection. */
+ * a connection. Frames that the protocol requires may add further buffers. */
 #define TCP_TX_MAX_BUFS  4
 #define TCP_TX_MAX_ZCOPY 64
 
@@ -53,8 +53,9 @@ static inline void tcp_tx_commit(tcp_conn_t *conn, size_t size)
 }
 
 /* Called after tcp_tx_commit(). Sends at once if this is the first call since
- * the last progress, or if the buffer is full. Returns UCS_OK if the data was
- * sent, UCS_INPROGRESS if it is queued. */
+ * the last progress, or if the buffer is full; not if the connection is not UP
+ * or the socket is full. Returns UCS_OK if the data was sent, UCS_INPROGRESS if
+ * it is queued. */
 static inline ucs_status_t tcp_tx_kick(tcp_conn_t *conn)
 {
     tcp_iface_t *iface = conn->iface;

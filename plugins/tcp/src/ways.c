@@ -8,8 +8,8 @@
 #include <string.h>
 
 /* Timeout in seconds of the first attempt at each address. It doubles whenever
- * all addresses of the list have been tried. It allows for one lost connection
- * request, which the kernel retransmits after one second. */
+ * all addresses of the list have been tried, at most 8 times. It allows for one
+ * lost connection request, which the kernel retransmits after one second. */
 #define WAYS_PATIENCE 1.5
 
 /* --- Addresses ----------------------------------------------------------- */

@@ -59,7 +59,8 @@ int tcp_ways_turn(tcp_conn_t *conn);
 /* Returns whether tcp_ways_turn() would find another address. */
 int tcp_ways_has_other(const tcp_conn_t *conn);
 /* Returns the timeout in seconds of an attempt at the current address, after
- * which the next address is tried; infinite if there is no other address. */
+ * which the next address is tried; HUGE_VAL if tcp_ways_has_other() returns
+ * 0. */
 double tcp_ways_patience(const tcp_conn_t *conn);
 
 #endif

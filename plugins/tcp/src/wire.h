@@ -26,9 +26,9 @@
  *  knd    HELLO from the side that connected, ACK or NACK as the answer
  *  pth    which of several connections between the same two interfaces
  *  rsn    reason of a NACK
- *  epoch  in HELLO and ACK: number of HELLOs that the sending interface has
- *         sent so far, including this one. If a connection with the sender of
- *         a HELLO exists, and the epoch is not later than that of the sender's
+ *  epoch  in HELLO and ACK: a counter of the sending interface, which grows
+ *         before each HELLO. If a connection with the sender of a HELLO is
+ *         established, and the epoch is not later than that of the sender's
  *         previous HELLO or ACK, the HELLO is a late message of an abandoned
  *         attempt.
  */
@@ -223,8 +223,8 @@ enum tcp_wire_cm_kind {
     TCP_WIRE_CM_NOTIFY,      /* from the client: its user has confirmed the
                               * connection */
     TCP_WIRE_CM_DISCONNECT,  /* from either side: disconnects */
-    TCP_WIRE_CM_LEFT,        /* answer to DISCONNECT: its receiver has notified
-                              * its user */
+    TCP_WIRE_CM_LEFT,        /* answer to DISCONNECT: this side has notified its
+                              * user */
 };
 
 #define TCP_WIRE_CM_PRIV_MAX 16384u

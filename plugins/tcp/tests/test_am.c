@@ -16,8 +16,8 @@
 #define ID       3
 #define ID_OTHER 31
 
-/* Intercepts the plugin's calls of send(): symbols of the executable take
- * precedence. */
+/* Counts the plugin's calls of send() and sendmsg(): symbols of the executable
+ * take precedence over those of the C library. */
 static unsigned num_sends;
 
 ssize_t send(int fd, const void *data, size_t length, int flags)
@@ -253,7 +253,7 @@ static void sends_zcopy_shapes(void *arg, int fd)
     sender_close(fd);
 }
 
-/* Sends messages of all kinds in a changing order. */
+/* Sends messages of all kinds in a pseudo-random order. */
 static void sends_a_mixture(void *arg, int fd)
 {
     unsigned random = 12345;

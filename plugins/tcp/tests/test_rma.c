@@ -18,8 +18,8 @@
 #define WINDOW (8u << 20)
 #define GUARD  64
 
-/* Intercepts the plugin's calls of send(): symbols of the executable take
- * precedence. */
+/* Counts the plugin's calls of send() and sendmsg(): symbols of the executable
+ * take precedence over those of the C library. */
 static unsigned num_sends;
 
 ssize_t send(int fd, const void *data, size_t length, int flags)

@@ -23,7 +23,7 @@ fuzz_log(int level, const char *file, int line, const char *format, ...)
     va_end(ap);
 }
 
-/* --- Pools: each element from malloc(), so that a checker knows its bounds  */
+/* --- Pools: each element from malloc(): a sanitizer knows its bounds ------ */
 
 typedef struct fuzz_mpool {
     ucx_mpool_t super;
