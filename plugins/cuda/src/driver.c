@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Loads and starts the driver. The library stays loaded: it has threads and
- * does not support unloading.
+ * Loads the library of the CUDA driver (libcuda.so.1), and starts the driver.
+ * Unless it lacks a function, the library stays loaded: it has threads and does
+ * not support unloading.
  *
  * Starting the driver (cuInit()) takes 230 ms and makes the process a user of
  * the device. Therefore the plugin at first only loads the library. The program

@@ -170,9 +170,10 @@ int cuda_open_memory(const accel_key_t *key, int fd, accel_opened_t *opened)
                                           open_virtual(key, fd, opened);
 }
 
-/* Frees memory of another process's pool in a stream that waits for no other,
- * and waits for that: the driver's streams would wait for the program's work in
- * the default stream. */
+/* Frees memory of another process's pool in a new stream, and waits until the
+ * memory is freed. The new stream does not wait for the program's work in the
+ * legacy default stream. CU_STREAM_PER_THREAD, which does, is used only if no
+ * stream can be created. */
 static void close_pooled(const accel_opened_t *opened)
 {
     CUstream stream;

@@ -50,7 +50,7 @@ int cuda_queue_query(accel_queue_t *queue);
 enum {
     CUDA_KEY_LEGACY = 1, /**< `handle` is from cuIpcGetMemHandle(); no `fd` */
     CUDA_KEY_VIRTUAL, /**< `fd` represents memory from cuMemCreate(); `handle`
-                       *   contains random bytes */
+                       *   is not used: all bytes are 0 */
     CUDA_KEY_POOL,    /**< `fd` represents the memory pool; `handle` is from
                        *   cuMemPoolExportPointer() */
     CUDA_NUM_KEY_KINDS = CUDA_KEY_POOL,

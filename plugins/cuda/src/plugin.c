@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The entry point, and the table through which the accelerator library
- * (<ucx/accel.h>) calls the driver. */
+ * (<ucx/accel.h>) calls the CUDA driver. */
 #include "parts.h"
 
 #ifndef CUDA_PLUGIN_VERSION

@@ -3,8 +3,8 @@
  * Queues (accel_queue_t). Each queue uses its own stream.
  *
  * The memory of a queue, which contains its flag, is allocated from the heap
- * and registered with the driver. It is not allocated by the driver, so that
- * the flag, which progress polls, stays mapped when the user resets the
+ * and registered with the CUDA driver. It is not allocated by the driver, so
+ * that the flag, which progress polls, stays mapped when the user resets the
  * context.
  *
  * A reset replaces the primary context by another one with the same handle. A
@@ -73,9 +73,10 @@ static int check_current(const accel_queue_t *queue)
 }
 
 /* Makes the queue's context current. Together with cuda_leave(), this takes one
- * driver call if the context is current already, which is usual if the program
- * uses the CUDA runtime, otherwise three. With drivers before CUDA 12, it takes
- * one more. */
+ * driver call as long as the context was current at every call, which is usual
+ * if the program uses the CUDA runtime. The first call with another context
+ * takes four, later ones three. With drivers before CUDA 12, it takes two calls
+ * if the context is current, otherwise four. */
 int cuda_queue_enter(accel_queue_t *queue, accel_scope_t *scope)
 {
     int result;

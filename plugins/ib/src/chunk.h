@@ -22,8 +22,8 @@ ib_chunk_t *ib_chunk_map(ib_md_t *md, size_t size);
 void ib_chunk_unmap(ib_chunk_t *chunk);
 
 /* The callbacks chunk_alloc and chunk_free of UCX memory pools. `*chunk_p` and
- * `chunk` are the address after the header, and `*size` does not include the
- * header. */
+ * `chunk` are the address after the header. `*size` is the number of bytes
+ * after the header: on entry the minimum, on return the actual one. */
 ucs_status_t ib_chunk_alloc(void *md, size_t *size, void **chunk_p);
 void ib_chunk_free(void *md, void *chunk);
 

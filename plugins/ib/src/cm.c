@@ -305,8 +305,8 @@ static ucs_status_t cm_open(const ucx_component_t *component,
 }
 
 /* Waits for at most CLOSE_LIMIT until the sends of LINGERING links, such as
- * rejections, are acknowledged. Closes the links in all other states at
- * once. */
+ * rejections, are acknowledged. Closes the links in other states without
+ * waiting for their sends, and at the end the LINGERING links that are left. */
 static void wait_lingering(ib_cm_t *cm)
 {
     double end = cm->host->time() + (CLOSE_LIMIT * 1e-3);

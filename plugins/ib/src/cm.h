@@ -30,12 +30,14 @@
  *
  * "(limited)": the wait has a deadline. A round is one pass of cm_progress()
  * over the ready descriptors. LEFT is the reply to DISCONNECT. LEFT changes no
- * state, but a flush after a disconnect waits for it.
+ * state, but a flush after a disconnect waits for it. A rejection, or a failure
+ * in a state other than REQUESTED, leads to LINGERING, or to DEAD if no send is
+ * unacknowledged or the RDMA connection has ended.
  *
  * Any thread may accept or reject a request. An endpoint of another connection
  * manager may also accept a request: the link then moves to that manager. The
- * completion queue of a link in REQUESTED is not polled; events of librdmacm
- * for such a link only set its member `gone`.
+ * completion queue of a link in REQUESTED is neither monitored nor polled. If
+ * the RDMA connection of such a link ends, only its member `gone` is set.
  */
 #ifndef IB_CM_H
 #define IB_CM_H
@@ -112,7 +114,7 @@ typedef struct ib_cm {
     ib_cm_config_t config;
     struct rdma_event_channel *events;
     int epoll_fd; /* Contains timer_fd, and the descriptors of `events` and of
-                   * the links' completion channels */
+                   * the completion channels of links with `watched` */
     int timer_fd; /* Expires at or before the next deadline or nudge */
     ucx_async_id_t async_id; /* The asynchronous handler of epoll_fd */
     ib_link_t listeners;     /* All ib_cm_listener_t of this manager */
@@ -211,7 +213,7 @@ struct ib_cm_ep {
     ib_cm_link_t *link;  /* NULL: the connection is closed */
     unsigned flags;      /* IB_CM_EP_* */
     unsigned calls;      /* Number of the user's callbacks that are running */
-    ucs_status_t status; /* The reason why `link` was closed */
+    ucs_status_t status; /* The reason why `link` was closed; UCS_OK before */
     ib_link_t flushes;   /* Outstanding flushes (cm_flush.c) */
     void *user_data;     /* Argument of the callbacks below */
     uct_cm_ep_priv_data_pack_callback_t pack_cb;
@@ -288,8 +290,8 @@ void ib_cm_link_dev_name(const ib_cm_link_t *link, char *name, size_t size);
  * REQUEST or ACCEPT. */
 void ib_cm_link_remote_data(const ib_cm_link_t *link,
                             uct_cm_remote_data_t *data);
-/* Closes the link of a client that has sent no valid REQUEST, and logs the
- * reason, which is "a client that ", followed by `what`. */
+/* Closes the link of a client that has sent no valid REQUEST. Logs "a client
+ * that ", followed by `what`, unless ib_cm_may_log() returns 0. */
 void ib_cm_link_refuse(ib_cm_link_t *link, const char *what);
 
 /* --- cm_listener.c -------------------------------------------------------- */
@@ -320,7 +322,8 @@ void ib_cm_ep_connected(ib_cm_ep_t *ep);
  * allows a message of this kind. */
 void ib_cm_ep_message(ib_cm_ep_t *ep, enum ib_cm_kind kind);
 /* Closes the endpoint's link, which has failed with `status`, and calls the
- * user's callback. */
+ * user's callback for the link's state: resolve, connect, notify or
+ * disconnect. */
 void ib_cm_ep_lost(ib_cm_ep_t *ep, ucs_status_t status);
 /* Closes the endpoint's link. Outstanding flushes complete with `status`. */
 void ib_cm_ep_drop_link(ib_cm_ep_t *ep, ucs_status_t status);
@@ -332,10 +335,11 @@ void ib_cm_ep_destroy(uct_ep_h ep);
 ucs_status_t ib_cm_ep_flush(uct_ep_h ep, unsigned flags,
                             uct_completion_t *comp);
 /* Ends the outstanding flushes with UCS_OK if all messages of the endpoint are
- * acknowledged and, after a disconnect, LEFT was received. */
+ * acknowledged and, if the local user has called disconnect, LEFT was
+ * received. */
 void ib_cm_flush_check(ib_cm_ep_t *ep);
-/* Ends all outstanding flushes. Progress calls their completions with
- * `status`. */
+/* Ends all outstanding flushes of the endpoint. Progress calls their
+ * completions with `status`. */
 void ib_cm_flush_end(ib_cm_ep_t *ep, ucs_status_t status);
 /* Calls the completions of the flushes that ib_cm_flush_end() has ended. */
 void ib_cm_flush_dispatch(ib_cm_t *cm);

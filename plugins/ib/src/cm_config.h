@@ -12,8 +12,9 @@
 
 typedef struct ib_cm_config {
     size_t priv_data_len; /* Maximum bytes of private data of a message */
-    double timeout;       /* Seconds to resolve an address, to connect, and to
-                           * wait for the request of a client */
+    double timeout;       /* Maximum seconds: of a client to establish its RDMA
+                           * connection; of a server from the RDMA connection
+                           * request until the message REQUEST (cm.h) */
     unsigned max_unknown; /* Maximum number of connections whose client has sent
                            * no request yet */
 } ib_cm_config_t;

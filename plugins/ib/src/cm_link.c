@@ -525,7 +525,7 @@ int ib_cm_link_poll(ib_cm_link_t *link)
     void *context;
 
     if (link->cq == NULL) {
-        return 1; /* The link was closed earlier in this round */
+        return 1; /* Closed earlier in this pass of cm_progress() */
     }
     if (ibv_get_cq_event(link->channel, &cq, &context) == 0) {
         ibv_ack_cq_events(cq, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Functions that the user calls: to create, connect and disconnect endpoints of
- * the connection manager.
+ * Functions that the user calls: to create, connect, notify, disconnect and
+ * query endpoints of the connection manager.
  */
 #include "cm.h"
 

@@ -7,8 +7,9 @@
 
 #include <infiniband/verbs.h>
 
-/* Returns one memory domain for each RDMA device; the domain has the device's
- * name. The caller frees *mds_p. */
+/* Stores one memory domain for each RDMA device; the domain has the device's
+ * name. If the devices cannot be listed, stores none and returns UCS_OK. The
+ * caller frees *mds_p. */
 ucs_status_t ib_md_resources(const ucx_component_t *component,
                              uct_md_resource_desc_t **mds_p, unsigned *num_p);
 
@@ -17,7 +18,8 @@ ucs_status_t ib_device_open(const ucx_host_t *host, const char *name,
                             struct ibv_context **context_p);
 
 /* Returns the port number in `name`, whose form is "DEVICE:PORT". Returns 0 if
- * DEVICE is not the name of this device, or PORT is not a number up to 255. */
+ * DEVICE is not the name of this device, or PORT is not a number from 1 to
+ * 255. */
 uint8_t ib_device_port(struct ibv_context *context, const char *name);
 
 #endif

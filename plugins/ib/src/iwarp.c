@@ -28,7 +28,7 @@ static int is_of_port(struct rdma_event_channel *channel,
     return found;
 }
 
-/* Converts an address. Returns 0 if peers cannot use it. */
+/* Converts an IP address. Returns 0 if it is none, or a link-local one. */
 static int to_gid(const struct sockaddr *address, union ibv_gid *gid)
 {
     const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)address;

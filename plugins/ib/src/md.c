@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory domains: registration, with a cache if memory events are available;
- * keys; the list of ports.
+ * Memory domains: registration, with a cache unless UCX_IB_RCACHE=n or memory
+ * events are not available; keys; on-demand paging; dmabufs; opening and
+ * closing; the list of ports.
  */
 #include "md.h"
 #include "device.h"

@@ -38,8 +38,8 @@ static ucs_status_t no_md_open(const ucx_component_t *component,
 }
 #endif
 
-/* Initializes rdmacm, a separate component so that UCX_SOCKADDR_TLS_PRIORITY
- * can name it. */
+/* Adds the component rdmacm, if the plugin is built with librdmacm. It is a
+ * component of its own so that UCX_SOCKADDR_TLS_PRIORITY can name it. */
 static void cm_init(ib_instance_t *instance)
 {
 #ifdef IB_HAVE_RDMACM

@@ -147,8 +147,8 @@ static ucs_status_t gid_by_index(const ucx_host_t *host,
 }
 
 /* Reads the GIDs of all ports in one system call, not in one for each of the up
- * to 1024 entries of a table. Returns the number of GIDs, or a negative
- * value. */
+ * to 1024 entries of a table. Returns the number of GIDs; negative: failure.
+ * The caller frees *table_p, also after a failure. */
 static ssize_t gid_table(struct ibv_context *context, int port_length,
                          struct ibv_gid_entry **table_p)
 {
@@ -278,8 +278,8 @@ static ucs_status_t port_set_gid(const ucx_host_t *host,
 
 /* Stores the index of the first entry of the P_Key table that is a full member
  * of the partition `wanted`, or of any partition if `wanted` is 0. If there is
- * none, stores that of the first limited member. Returns 0 if there is no
- * member. */
+ * none, stores that of the first limited member. Returns 0 if there is
+ * neither. */
 static int find_pkey(struct ibv_context *context, uint8_t number,
                      uint16_t length, unsigned wanted, uint16_t *index_p,
                      uint16_t *pkey_p)
@@ -308,8 +308,8 @@ static int find_pkey(struct ibv_context *context, uint8_t number,
     return is_found;
 }
 
-/* Selects the P_Key. Only InfiniBand has partitions; on other ports, queue pairs
- * use the entry 0. */
+/* Selects the P_Key. Only InfiniBand has partitions; on other ports, queue
+ * pairs use the entry 0. */
 static ucs_status_t port_set_pkey(const ucx_host_t *host,
                                   struct ibv_context *context,
                                   const struct ibv_port_attr *attr,

@@ -40,7 +40,7 @@ typedef struct ib_port {
     uint8_t number;      /* Port number of the device, from 1 */
     uint8_t kind;        /* Kind of link: IB_LINK_* */
     uint8_t gid_index;   /* Index of `gid` in the port's GID table */
-    uint8_t prefix;      /* Length of the subnet prefix of `gid` in bits, 0 to
+    uint8_t prefix;      /* Length of the subnet prefix of `gid` in bits, 1 to
                           * 128 */
     uint16_t pkey_index; /* Index of the partition key in the port's table */
     enum ibv_mtu mtu;    /* Maximum packet size: the port's, or less if the user
@@ -65,8 +65,9 @@ ucs_status_t ib_port_config(const ucx_host_t *host,
                             ib_md_config_t *config);
 
 /* Fills *port: reads the port's attributes and selects its GID and P_Key.
- * UCS_ERR_NO_DEVICE: the port is not active; UCS_ERR_INVALID_PARAM: a
- * variable names an entry that the port does not have. */
+ * UCS_ERR_NO_DEVICE: the port is not active, or it has no GID (on iWARP, no IP
+ * address) or is in no partition. UCS_ERR_INVALID_PARAM: a variable names an
+ * entry that the port does not have. */
 ucs_status_t ib_port_open(const ucx_host_t *host, struct ibv_context *context,
                           uint8_t number, const ib_md_config_t *config,
                           ib_port_t *port);

@@ -116,7 +116,7 @@ enum {
     RC_EP_FENCE     = 1 << 3, /* The next request waits for earlier reads and
                                * atomic operations */
     /* Failed: progress calls the user's error handler after the last request
-     * has completed */
+     * has completed and all received messages are delivered */
     RC_EP_TELL      = 1 << 4,
     /* Failed: progress has to post the request that completes after all others
      * (post_drain() in rc_cq.c), because there were no send resources yet */
@@ -240,9 +240,11 @@ struct rc_iface {
     uint16_t finished_mask; /* Size of rc_ep_t.finished, minus one */
     uint16_t send_cq_empty; /* The last poll of send_cq has emptied it */
     unsigned unpolled;      /* Number of consecutive rounds of progress without
-                             * a poll of send_cq */
-    unsigned owing_rounds;  /* Number of rounds of progress with events in which
-                             * `owing` was not empty */
+                             * a poll of send_cq; rc_poll_sends_soon() raises
+                             * it */
+    unsigned owing_rounds;  /* Number of rounds of progress with completions in
+                             * which `owing` was not empty; 0 again after an
+                             * endpoint's grants were sent */
     /* Number of receive buffers that the windows of all peers together need */
     unsigned num_given;
     /* Endpoints by rc_ep_t.index, which a work request id contains; NULL: the
@@ -260,9 +262,9 @@ struct rc_iface {
     /* Failed and destroyed endpoints that progress has to report to the user,
      * to end or to free */
     rc_ep_link_t ending;
-    /* Number of receive completions that were polled while `ending` was not
-     * empty. A poll that empties recv_cq or finds it empty adds rx_queue_len
-     * instead: all messages that had arrived are then delivered */
+    /* Counts receive completions while `ending` is not empty. A poll that
+     * empties recv_cq or finds it empty adds rx_queue_len instead: all messages
+     * that had arrived are then delivered */
     uint64_t recv_seen;
     /* Buffers */
     ucx_mpool_t *descs;            /* Pool of rc_desc_t, in registered memory */
@@ -352,7 +354,8 @@ unsigned rc_iface_progress(uct_iface_h iface);
 
 /* Fails the endpoint: it accepts no more sends, and outstanding requests
  * complete with errors. With `tell`, progress calls the user's error handler
- * after the last request has completed. */
+ * after the last request has completed and all received messages are
+ * delivered. */
 void rc_ep_fail(rc_ep_t *ep, ucs_status_t status, int tell);
 /* Completes outstanding requests of a failed endpoint without waiting for the
  * device. Must be called only if the device does not use their buffers any
@@ -441,9 +444,9 @@ void rc_credits_carried(rc_iface_t *iface, rc_ep_t *ep);
  * grant of another endpoint, this function makes the endpoints to the same peer
  * send their grants again. */
 void rc_credits_repeat(rc_ep_t *failed);
-/* Sends the grants of the endpoints in rc_iface_t.owing in separate messages,
- * if no other message has carried these grants for some rounds of progress.
- * `is_busy`: this round has handled completions. */
+/* Sends the grants of the endpoints in rc_iface_t.owing in separate messages.
+ * If `is_busy` is set (this round of progress has handled completions), first
+ * waits a few rounds for other messages that can carry the grants. */
 void rc_credits_progress(rc_iface_t *iface, int is_busy);
 
 #endif

@@ -114,7 +114,8 @@ ucs_status_t rc_ep_get_address(uct_ep_h uct_ep, uct_ep_addr_t *addr)
     return UCS_OK;
 }
 
-/* Returns the smallest exponent e with 4.096 us * 2^e >= `seconds`; 1 to 31. */
+/* Returns the smallest exponent e with 4.096 us * 2^e >= `seconds`, but not
+ * less than 1 and not more than 31. */
 static uint8_t ack_timeout(double seconds)
 {
     double exponent = ceil(log2(seconds / 4.096e-6));
@@ -185,7 +186,7 @@ static ucs_status_t ready_to_send(rc_iface_t *iface, rc_ep_t *ep)
 }
 
 /* Connects the queue pair. This needs no exchange of packets with the peer,
- * because the peer's addresses contain all numbers. */
+ * because the peer's addresses contain all that the queue pair has to know. */
 static ucs_status_t connect_qp(rc_iface_t *iface, rc_ep_t *ep,
                                const uct_device_addr_t *dev_addr,
                                size_t dev_addr_length, const rc_wire_ep_t *peer)

@@ -4,9 +4,10 @@
  * messages that it may send before the receiver has polled the first of them.
  * After each half window the sender requests credits. When the receiver has
  * polled the request, it grants half a window more: in the header of its next
- * message, or in an empty message some rounds of progress later. Thus one
- * sender cannot fill the receive queue, which all endpoints of the receiving
- * interface share.
+ * message or, if it sends none, in an empty message. It sends the empty message
+ * in the first round of progress without completions, at the latest in round
+ * OWING_ROUNDS with completions. Thus one sender cannot fill the receive queue,
+ * which all endpoints of the receiving interface share.
  *
  * Two interfaces may have several connections, for example if each side has
  * created one and sends over it. Then the receiver's next message to the same
@@ -16,12 +17,13 @@
  * immediate data: the number of the peer's queue pair that gets the credits.
  *
  * The receiver selects the window of each connection, so that the windows of
- * all connections fit three quarters of the receive queue: a new connection
- * gets half of the buffers that are left of these, at least MIN_WINDOW and at
- * most UCX_RC_FC_WND_SIZE, rounded down to a power of two. With many
- * connections the windows do not fit, and a receiver that makes no progress may
- * run out of buffers. The device of the sender then waits for buffers, but the
- * software RDMA of Linux counts the rejected packets as lost ones.
+ * all connections fit in three quarters of the receive queue: a new connection
+ * gets half of what is left of these three quarters, at least MIN_WINDOW (on
+ * iWARP MIN_IWARP) and at most UCX_RC_FC_WND_SIZE, rounded down to a power of
+ * two. With many connections the windows do not fit, and a receiver that makes
+ * no progress may run out of buffers. The device of the sender then waits for
+ * buffers, but the software RDMA of Linux counts the rejected packets as lost
+ * ones.
  */
 #include "rc_send.h"
 
@@ -33,8 +35,8 @@ enum {
      * queue for as many connections as possible, because an iWARP device closes
      * a connection whose message finds no buffer. */
     MIN_IWARP    = 2,
-    OWING_ROUNDS = 4, /* Number of rounds of progress with events after which a
-                       * grant is sent in a separate message */
+    OWING_ROUNDS = 4, /* A grant is sent in a separate message in this round of
+                       * progress with completions, at the latest */
     MAX_SEARCH   = 4, /* Maximum number of other endpoints that
                        * rc_credits_select() examines for a message */
 };

@@ -33,10 +33,17 @@ static unsigned drain(rc_iface_t *iface)
     return sends + recvs;
 }
 
-/* Prepares for sleeping. A completion between the last poll and
- * ibv_req_notify_cq() causes no event. Therefore the caller must poll again
- * (UCS_ERR_BUSY) after an event was drained, and after the queues were
- * armed. */
+/*
+ * Prepares for sleeping. UCS_ERR_BUSY: the caller must call progress and then
+ * this function again, for one of these reasons:
+ * - The interface's lists `ending` or `owing` (rc.h) have entries: endpoints to
+ *   report to the user or to free, or grants of credits to send. Only progress
+ *   does this, and there may be no further event.
+ * - An event was drained. Its completion may still be in the queue, and causes
+ *   no second event.
+ * - The queues were armed by this call. A completion between the last poll and
+ *   ibv_req_notify_cq() causes no event.
+ */
 ucs_status_t rc_event_arm(uct_iface_h uct_iface, unsigned events)
 {
     rc_iface_t *iface = (rc_iface_t *)uct_iface;

@@ -36,7 +36,8 @@ ucs_status_t rc_ep_post_empty(rc_ep_t *ep)
     return status;
 }
 
-/* Calls `comp` when all requests posted so far have completed. */
+/* Calls `comp`, unless it is NULL, when all requests posted so far have
+ * completed. Makes the last request a signaled one, if needed. */
 static ucs_status_t watch_all(rc_ep_t *ep, uct_completion_t *comp)
 {
     rc_iface_t *iface = rc_iface_of(ep);

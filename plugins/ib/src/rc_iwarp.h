@@ -8,14 +8,15 @@
  * complete while an earlier read is outstanding, and reports no request that
  * was posted after the connection was lost. While a request has to wait for
  * reads (a fence, or more reads than the two sides have agreed on), siw sends
- * nothing, not even the data that the peer reads. If the peer waits in the same
- * way, both wait forever. Therefore rc_order.c restores the order of
+ * nothing, not even the data that the peer reads. If the peer also waits for
+ * its reads, both wait forever. Therefore rc_order.c restores the order of
  * completions, and the plugin does not post a request that would have to wait.
  *
  * Short data: siw copies data of up to 32 bytes from the user's addresses if it
- * believes that the process is in a system call. A bit stores this state, and
- * threads of siw change the bit without a lock. If the bit is wrong, a kernel
- * thread copies from the addresses of another process, or the connection fails.
+ * believes that the process is in a system call. A bit of siw's queue pair
+ * stores this state, and threads of siw change the bit without a lock. If the
+ * bit is wrong, a kernel thread copies from the addresses of another process,
+ * or the connection fails.
  * Therefore short sends and writes are inline, and a read has at least
  * RC_IWARP_MIN_READ bytes.
  *
@@ -73,8 +74,8 @@ void rc_order_fence(rc_ep_t *ep);
 /* Called when the device has reported request `sn` as complete. Completes the
  * oldest requests, up to the first one that the device has not reported yet. */
 void rc_order_done(rc_ep_t *ep, uint16_t sn, ucs_status_t status);
-/* Called when the endpoint has failed. If requests are outstanding, starts the
- * wait RC_EP_FLUSHING, after which they end without the device. */
+/* If the endpoint has failed and requests are outstanding, starts the wait
+ * RC_EP_FLUSHING, after which these requests end without the device. */
 void rc_order_await(rc_ep_t *ep);
 
 /* Called when all requests of a destroyed endpoint have completed. Returns

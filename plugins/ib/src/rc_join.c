@@ -21,7 +21,7 @@ enum {
     RESOLVE_MS = 10000,
     BACKLOG    = 1024,
     WORD_BYTES = 64, /* Not less than RC_IWARP_MIN_READ, the shortest read over
-                      * siw */
+                      * the software iWARP of Linux (siw) */
 };
 
 /* Private data of a connection request, little-endian. */

@@ -55,7 +55,8 @@ void rc_join_sink(const rc_iface_t *iface, struct ibv_sge *sge);
  * the connection: then they set RC_EP_CONNECTED, or fail the endpoint with
  * UCS_ERR_UNREACHABLE. */
 ucs_status_t rc_join_start(rc_ep_t *ep, const rc_join_end_t *peer);
-/* Handles the events of librdmacm. `iface`: an rc_iface_t. */
+/* Handles the events of librdmacm, and calls rc_nudge_run(). `iface`: an
+ * rc_iface_t. */
 void rc_join_run(void *iface);
 /* Called when RC_AM_HELLO has arrived at the queue pair with the number `qpn`.
  * The accepting side is then connected. */
@@ -70,7 +71,7 @@ void rc_join_end(rc_ep_t *ep);
 
 #else
 
-/* Without librdmacm these functions are never needed: opening a port of an
+/* Without librdmacm these functions have nothing to do: opening a port of an
  * iWARP device fails in iwarp.c. */
 static inline ucs_status_t rc_join_open(rc_iface_t *iface)
 {

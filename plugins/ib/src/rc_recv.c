@@ -150,8 +150,8 @@ static void deliver(rc_iface_t *iface, rc_recv_t *recv, const struct ibv_wc *wc)
     }
 }
 
-/* Returns whether the user keeps so many buffers that a message for which the
- * peer has a credit might find no buffer. */
+/* Returns whether the user keeps more than half of all buffers, or so many that
+ * a message for which the peer has a credit might find no buffer. */
 static inline int has_too_few(const rc_iface_t *iface)
 {
     size_t needed = ib_min(iface->num_given + RC_POST_BATCH,

@@ -17,10 +17,11 @@ enum {
      * would fail if the peer has received the data and closed its endpoint. */
     RC_ALL_SIGNALED = 16,
     /* Short messages have no operation (ib_op_t) that waits for their
-     * completions, so progress does not poll the send completions each time. It
-     * polls them when an endpoint has RC_POLL_SENT outstanding requests, so
-     * that the next request is signaled again (RC_ALL_SIGNALED), and after
-     * RC_POLL_ROUNDS rounds without a poll, so that failures are detected. */
+     * completions. While only they are outstanding, progress does not poll the
+     * send completions each time. It polls them when an endpoint has at least
+     * RC_POLL_SENT outstanding requests, so that the next request is signaled
+     * again (RC_ALL_SIGNALED), and after RC_POLL_ROUNDS rounds without a poll,
+     * so that failures are detected. */
     RC_POLL_SENT    = RC_ALL_SIGNALED - 1,
     RC_POLL_ROUNDS  = 16,
 };
@@ -149,9 +150,9 @@ static IB_INLINE ucs_status_t rc_post_am(rc_iface_t *iface, rc_ep_t *ep,
     return UCS_OK;
 }
 
-/* rc_wr_inline() and rc_wr_init() set only the members that the drivers read
- * for these requests. Clearing the whole structure is slow: the compiler uses a
- * string instruction for it. */
+/* rc_wr_inline() and rc_wr_init() set only the members that the providers of
+ * libibverbs read for these requests. Clearing the whole structure is slow: the
+ * compiler uses a string instruction for it. */
 
 /* Fills a request with inline data. The local keys in `sge` are not used. */
 static inline void rc_wr_inline(struct ibv_send_wr *wr,

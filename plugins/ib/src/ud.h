@@ -11,9 +11,10 @@
  * kept until the peer's user has destroyed the other endpoint of the
  * connection, because the peer may still send.
  *
- * While the user does not call progress, the service thread receives and
- * acknowledges packets (ud_service.c). Unless a comment says otherwise, only
- * the thread that holds ud_iface_t.guard may access the state of an interface.
+ * While the user does not call progress, a service thread of the core runs a
+ * timer's handler that receives and acknowledges packets (ud_service.c). Unless
+ * a comment says otherwise, only the thread that holds ud_iface_t.guard may
+ * access the state of an interface.
  *
  * Each send work request of an interface has a sequence number (`sn`). The
  * device may read the buffer of a request until `done_sn` is greater than that
@@ -294,7 +295,8 @@ struct ud_iface {
      * the user's thread has to call callbacks, or to dispatch pending requests;
      * failed: the error handler was not called yet */
     ib_link_t active, owing, resending, ready, failed;
-    /* Not later than the deadline of any endpoint in `active` */
+    /* Not later than the deadline of any endpoint in `active`, except that two
+     * checks of the deadlines are at least min_rto / 8 apart */
     double next_deadline;
     /* The service thread (ud_service.c) */
     ucx_guard_t guard;
@@ -307,8 +309,9 @@ struct ud_iface {
     int in_service;                       /* The service thread holds `guard`:
                                            * the user's callbacks must not be
                                            * called */
-    int has_deferred;                     /* The service thread has left work to
-                                           * the user's next progress */
+    int has_deferred;                     /* The user's next progress has to do
+                                           * work that the service thread has
+                                           * left, or to continue a check */
     int has_held;                         /* An endpoint has UD_EP_HOLDS */
     ud_recv_t *deferred, **deferred_tail; /* Messages that the service thread
                                            * has received, oldest first */
@@ -374,7 +377,8 @@ ucs_status_t ud_recv_init(ud_iface_t *iface);
 void ud_recv_cleanup(ud_iface_t *iface);
 /* Adds a buffer to recv_free. */
 void ud_recv_put(ud_iface_t *iface, ud_recv_t *recv);
-/* Posts buffers of recv_free until the receive queue is full. */
+/* Posts buffers of recv_free until the receive queue is full or the list is
+ * empty. */
 void ud_recv_post(ud_iface_t *iface);
 /* Polls recv_cq and handles the packets. Returns the number of completions. */
 unsigned ud_recv_poll(ud_iface_t *iface);
@@ -408,7 +412,7 @@ ucs_status_t ud_ep_create(uct_iface_h iface, const uct_ep_params_t *params,
                           uct_ep_h *ep_p);
 void ud_ep_destroy(uct_ep_h ep);
 /* Creates an endpoint that does not belong to the user (no UD_EP_USED). Returns
- * NULL if there is no memory. */
+ * NULL if there is no memory, or if 2^UD_INDEX_BITS endpoints exist. */
 ud_ep_t *ud_ep_new(ud_iface_t *iface, ud_peer_t *peer, uint32_t ordinal);
 void ud_ep_free(ud_ep_t *ep);
 /* If the endpoint does not belong to the user: sends UD_FIN when a user has
@@ -416,12 +420,13 @@ void ud_ep_free(ud_ep_t *ep);
  * connection is over. `ep` may be invalid afterwards. */
 void ud_ep_finish(ud_ep_t *ep);
 /* Fails the endpoint: it accepts no more sends, and outstanding packets
- * complete with errors. With `tell`, progress calls the user's error
- * handler. */
+ * complete with errors. With `tell`, progress calls the user's error handler,
+ * if the endpoint belongs to the user, after all packets are released. */
 void ud_ep_fail(ud_ep_t *ep, ucs_status_t status, int tell);
-/* Called when the peer has closed the connection. If packets or pending
- * requests are outstanding, the endpoint fails now, otherwise with the next
- * send. On the service thread, the user's next progress decides. */
+/* Called when the peer has closed the connection. An endpoint of the user
+ * without outstanding packets and pending requests fails with the next send,
+ * any other endpoint now. On the service thread, the user's next progress
+ * decides. */
 void ud_ep_gone(ud_ep_t *ep);
 /* Returns the endpoint with this id, or NULL. */
 ud_ep_t *ud_ep_by_id(const ud_iface_t *iface, uint32_t id);
@@ -439,7 +444,8 @@ ucs_status_t ud_ep_invalidate(uct_ep_h ep, unsigned flags);
 ucs_status_t ud_iface_flush(uct_iface_h iface, unsigned flags,
                             uct_completion_t *comp);
 /* Completes with `status` the flushes of which all packets are acknowledged and
- * released. Packets of a failed endpoint count as acknowledged. */
+ * released. Packets of a failed endpoint count as acknowledged. On the service
+ * thread, leaves this to the user's next progress. */
 void ud_flush_end(ud_ep_t *ep, ucs_status_t status);
 /* Returns whether a packet other than UD_FIN is not acknowledged. */
 int ud_ep_has_data(const ud_ep_t *ep);

@@ -2,11 +2,11 @@
 /*
  * Establishes connections and detects that a connection has ended.
  *
- * An endpoint repeats UD_CONNECT until it receives UD_ACCEPT. The connections
- * of two interfaces are numbered (ud_ep_t.ordinal). If both sides send
- * UD_CONNECT at the same time, equal numbers identify the two endpoints of one
- * connection. A connection of an interface to itself has only one endpoint,
- * which both sends and receives.
+ * An endpoint repeats UD_CONNECT until UD_ACCEPT, or another packet of the
+ * peer, connects it. The connections of two interfaces are numbered
+ * (ud_ep_t.ordinal). If both sides send UD_CONNECT at the same time, equal
+ * numbers identify the two endpoints of one connection. A connection of an
+ * interface to itself has only one endpoint, which both sends and receives.
  *
  * An endpoint whose packets are not acknowledged sends UD_PROBE. The reply is
  * UD_RESET if the ids match no connection, because the peer has closed it or

@@ -2,7 +2,7 @@
 /*
  * Wake-up. The descriptor for the user is an epoll set of two descriptors: the
  * completion channel, which signals events of both completion queues, and a
- * timer for retransmissions.
+ * timer for the next retransmission or UD_CONNECT.
  */
 #include "ud.h"
 
@@ -60,7 +60,7 @@ static unsigned drain(ud_iface_t *iface)
 }
 
 /* Sets the timer to the earliest deadline. No system call is needed if the
- * deadline has not changed. */
+ * deadline has not changed. UCS_ERR_BUSY: the deadline has passed. */
 static ucs_status_t set_timer(ud_iface_t *iface)
 {
     double at = ib_link_is_alone(&iface->active) ? 0 : iface->next_deadline;
@@ -88,17 +88,23 @@ static ucs_status_t set_timer(ud_iface_t *iface)
     return UCS_OK;
 }
 
-/* Prepares for sleeping. A completion between the last poll and
- * ibv_req_notify_cq() causes no event. Therefore the caller must poll again
- * (UCS_ERR_BUSY) after an event was drained, and after the queues were
- * armed. */
+/*
+ * Prepares for sleeping. UCS_ERR_BUSY: the caller must call progress and then
+ * this function again, for one of these reasons:
+ * - The service thread has left work to progress, an error handler was not
+ *   called yet, the queue pair has to be restarted, or a deadline has passed.
+ * - An event was drained. Its completion may still be in the queue, and causes
+ *   no second event.
+ * - The queues were armed by this call. A completion between the last poll and
+ *   ibv_req_notify_cq() causes no event.
+ */
 ucs_status_t ud_event_arm(uct_iface_h uct_iface, unsigned events)
 {
     ud_iface_t *iface = (ud_iface_t *)uct_iface;
 
     UCX_EXCLUDE_SERVICE(&iface->guard);
 
-    /* The next progress polls */
+    /* The next progress polls, even if there are no endpoints */
     __atomic_store_n(&iface->rounds, iface->rounds | (UD_IDLE_ROUNDS - 1),
                      __ATOMIC_RELAXED);
     if (iface->has_deferred || !ib_link_is_alone(&iface->failed)) {

@@ -29,7 +29,6 @@ static ud_recv_t *recv_take(ud_iface_t *iface)
     return recv;
 }
 
-/* Posts free buffers until the queue is full. */
 void ud_recv_post(ud_iface_t *iface)
 {
     struct ibv_recv_wr wr[POST_BATCH], *bad;

@@ -13,7 +13,7 @@
 
 enum { UD_QKEY = 0x1ee7d47a };
 
-/* Returns whether the send queue has a free entry. */
+/* Returns whether the send queue has a free entry and the queue pair works. */
 static inline int ud_has_queue(const ud_iface_t *iface)
 {
     return (iface->sn - iface->done_sn < iface->queue_len) && !iface->is_down;

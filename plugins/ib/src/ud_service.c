@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Acknowledges and retransmits while the program computes. A timer runs on the
- * service thread; a tick is one call of its handler, on_tick(). If the user has
- * made no progress since the last tick, the thread receives packets,
- * acknowledges them, and handles deadlines. The thread calls no callback:
- * messages, completions and failures wait for the user's next progress. The
- * timer also makes progress call ud_service_check(), which detects lost peers
- * of endpoints that do not belong to the user.
+ * core's service thread; a tick is one call of the timer's handler, on_tick().
+ * If the user has made no progress since the last tick, the thread receives
+ * packets, acknowledges them, and handles deadlines. The thread calls no
+ * callback: messages, completions and failures wait for the user's next
+ * progress. The timer also makes progress call ud_service_check(), which
+ * detects lost peers of endpoints that do not belong to the user.
  *
  * The timer stops while the user sleeps and nothing is in flight. The
  * completion channel or the user's next progress restarts it.

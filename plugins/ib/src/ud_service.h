@@ -19,7 +19,8 @@ void ud_service_resume(ud_iface_t *iface);
 /* Sends an empty packet (UD_NOTHING) from each endpoint that does not belong to
  * the user and has nothing to send. If the peer is lost, the packet is not
  * acknowledged, so the endpoint fails after the timeout and is freed. Called by
- * the user's thread, in progress. */
+ * the user's thread, in progress. One call sends only some of the packets; the
+ * next progress continues. */
 void ud_service_check(ud_iface_t *iface);
 
 #endif

@@ -35,7 +35,8 @@ static void timer_stop(ib_watch_t *watch)
 static void port_timed_out(void *arg);
 
 /* Starts a timer. The endpoints fail only if the port is still down when the
- * timer expires; retransmissions bridge shorter interruptions. */
+ * timer expires; retransmissions bridge shorter interruptions. If the timer
+ * cannot be started, the endpoints fail at once. */
 static void port_down(ib_watch_t *watch)
 {
     const ucx_host_t *host = watch->md->host;
@@ -115,7 +116,7 @@ static void watch_post(ib_watch_t *watch, unsigned events)
     const ucx_host_t *host = watch->md->host;
 
     if (__atomic_fetch_or(&watch->pending, events, __ATOMIC_ACQ_REL) != 0) {
-        return; /* The call is queued already */
+        return; /* A call of watch_run() is queued already */
     }
     if (host->progress_oneshot(watch->worker, watch_run, watch) != UCS_OK) {
         __atomic_store_n(&watch->pending, 0, __ATOMIC_RELEASE);

@@ -3,9 +3,9 @@
  * Asynchronous events of a device: a port that goes down or up, a device that
  * fails or is removed, a queue pair that fails. All interfaces of a memory
  * domain share the device's descriptor of asynchronous events. Each interface
- * has a watch (ib_watch_t) with a handler for that descriptor. Any of these
- * handlers may read an event; it passes the event to the watches of all
- * interfaces that the event concerns.
+ * has a watch (ib_watch_t) with a handler for that descriptor, which runs on a
+ * service thread of the core. Any of these handlers may read an event; it
+ * passes the event to the watches of all interfaces that the event concerns.
  *
  *   device event -> handler (service thread) -> `pending` of each watch
  *                -> callback of the interface (worker's thread)
@@ -20,8 +20,9 @@ typedef struct ib_watch ib_watch_t;
 
 /* Callbacks of an interface. Called by the worker's thread, from progress. */
 typedef struct ib_watch_ops {
-    /* The port was down for ib_watch_t.patience. The callback fails all
-     * endpoints with UCS_ERR_ENDPOINT_TIMEOUT. The device is usable. */
+    /* The port was down for ib_watch_t.patience, or is down and no timer could
+     * be started. The callback fails all endpoints with
+     * UCS_ERR_ENDPOINT_TIMEOUT. The device is usable. */
     void (*port_lost)(ib_watch_t *watch);
     /* The device does not complete requests any more. The callback ends all
      * requests, and fails all endpoints with UCS_ERR_NO_DEVICE. Called once. */
@@ -47,8 +48,8 @@ struct ib_watch {
     int epoll_fd;     /* Contains the device's descriptor of events */
     unsigned pending; /* Bits of the events that the worker's thread has to
                        * handle (watch.c); accessed atomically */
-    /* The handler of epoll_fd, and the timer that runs while the port is down;
-     * timer_id is 0 at other times */
+    /* The handler of epoll_fd, and the timer that measures `patience` while the
+     * port is down. timer_id is 0 while the timer does not run */
     ucx_async_id_t event_id, timer_id;
 };
 

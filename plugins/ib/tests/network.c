@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Implementation of network.h. Replaces functions of libibverbs and of port.c
- * that ud_verbs calls; no_device.c replaces the others. */
+/* Implementation of network.h. Replaces the functions of queues and address
+ * handles of libibverbs, and those of port.c, that ud_verbs calls; no_device.c
+ * replaces the others. */
 #include "network.h"
 #include "pool.h"
 

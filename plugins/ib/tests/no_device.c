@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For tests with a simulated device: replaces functions of libibverbs and of
- * this plugin that interfaces call. Each test replaces the others itself,
- * particularly those of queues and ports. The device reports no asynchronous
- * events. */
+/* For tests with a simulated device: replaces some of the functions of
+ * libibverbs and of this plugin that interfaces call. Each test replaces the
+ * other functions itself, particularly those of queues and ports. The device
+ * reports no asynchronous events. */
 #include "../src/port.h"
 #include "../src/watch.h"
 

@@ -387,7 +387,8 @@ static void pass_time(ud_iface_t **ifaces, unsigned num, double seconds)
 
 /* A request of the first interface has created an endpoint of the second one.
  * The user of the second interface does not use it, so only the service's
- * checks (ud_service_check()) show that the first process was killed. */
+ * checks (ud_service_check()) show that the process of the first interface was
+ * killed. */
 START_TEST(forsaken_endpoint_ends_with_its_peer)
 {
     uint64_t packets;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Properties of the device that a memory domain uses: memory is registered for
- * on-demand paging if the device supports paging for all operations and the
- * user's setting requests it; the domain declares the registration of dmabufs
- * if the driver supports it. The functions of libibverbs are replaced here. */
+ * on-demand paging if the device supports paging for all operations and
+ * UCX_IB_ODP requests it, or is `try` and there is no registration cache; the
+ * domain declares the registration of dmabufs if the device's driver supports
+ * it. The functions of libibverbs are replaced here. */
 #include "../src/md.h"
 #include "suite.h"
 

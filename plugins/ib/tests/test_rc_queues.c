@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The completion queues of rc_verbs never overrun, whatever requests are
- * outstanding, even when all connections fail at once. The device is simulated
- * here. The simulation fails the test if it has to add a completion to a full
- * queue. */
+ * outstanding, even when all connections fail at once. Send completions are
+ * polled until none is left, and receive buffers are added if the user keeps
+ * too many. The device is simulated here. The simulation fails the test if it
+ * has to add a completion to a full queue. */
 #include "../src/rc_am.h"
 #include "../src/rc_send.h"
 #include "pool.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* ud_verbs: two users connect to each other over a simulated device. The second
- * one does so when the request of the first one has arrived, and before the
- * first one has received the reply. */
+/* ud_verbs: two users connect to each other over a simulated device
+ * (network.h). The second one connects when a connection request has arrived:
+ * of the first one, which has not received the reply yet, or of a connection
+ * that has ended. */
 #include "messages.h"
 #include "suite.h"
 
@@ -68,7 +69,7 @@ START_TEST(both_users_share_a_connection)
 }
 END_TEST
 
-/* The packets with which the second user asks for the connection are lost. A
+/* The packets with which the second user requests the connection are lost. A
  * message of the peer shows that the connection exists. */
 START_TEST(message_of_the_peer_connects)
 {
@@ -94,7 +95,7 @@ START_TEST(message_of_the_peer_connects)
 END_TEST
 
 /* The request of the peer was a late packet of a connection that has ended. The
- * peer says so, and the user gets a new connection. */
+ * peer replies with UD_RESET, and the user gets a new connection. */
 START_TEST(late_request_does_not_fail_the_user)
 {
     ud_wire_control_t late = {{0}};

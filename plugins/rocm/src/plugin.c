@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The entry point, and the table through which the accelerator library
- * (<ucx/accel.h>) calls the runtime. */
+ * (<ucx/accel.h>) calls the HIP runtime. */
 #include "driver.h"
 
 #ifndef ROCM_PLUGIN_VERSION

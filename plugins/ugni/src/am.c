@@ -58,9 +58,9 @@ static int inject_at(ugni_ep_t *ep, ugni_wire_head_t *head, size_t size)
 }
 
 /* Sends a short message by one call of libfabric, without a buffer of this
- * plugin and without a completion. Returns 0 if the message is too long or
- * libfabric does not accept it now. The caller then uses a normal send, which
- * can wait and reports errors. Hot path. */
+ * plugin and without a completion. Returns 0 if the message is too long, or the
+ * endpoint or libfabric does not accept it now. The caller then uses a normal
+ * send, which can wait and reports errors. Hot path. */
 static int inject(ugni_ep_t *ep, uint8_t id, uint64_t header,
                   const void *payload, unsigned length)
 {

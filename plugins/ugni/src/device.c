@@ -109,9 +109,10 @@ static int can_match(const char *provider)
            (strstr(provider, "ofi_rxd") == NULL);
 }
 
-/* Adds the optional capabilities for which is_wanted() is true, and stores them
- * in md->caps. `caps` and `mr_mode` are the arguments of get_info() that have
- * returned `info`. Returns the new information. */
+/* Adds the optional capabilities for which is_wanted() is true and which the
+ * provider has, and stores them in md->caps. `caps` and `mr_mode` are the
+ * arguments of get_info() that have returned `info`. Returns the result of
+ * get_info() with all capabilities; frees `info` if that is another one. */
 static struct fi_info *add_caps(ugni_md_t *md, struct fi_info *info,
                                 const char *provider, uint64_t caps,
                                 int mr_mode)

@@ -20,9 +20,10 @@ int ugni_direct_is_possible(const ugni_md_t *md, const struct fi_info *info)
 }
 
 /* Called before the first copy: stores in ep->direct whether the process id in
- * the peer's address is one of this PID namespace. The address
- * may be stale or wrong, so the process must have the start time in it. Returns
- * UCS_ERR_CONNECTION_RESET if the peer process has exited. */
+ * the peer's address is one of this PID namespace (UCS_ERR_UNSUPPORTED: it is
+ * not). The address may be stale or wrong, so the process must have the start
+ * time in it. Returns UCS_ERR_CONNECTION_RESET if the peer process has
+ * exited. */
 static ucs_status_t identify(ugni_ep_t *ep)
 {
     const ugni_wire_addr_t *peer = &ep->addr;

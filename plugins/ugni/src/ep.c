@@ -125,7 +125,7 @@ static int is_awaited(const ugni_ep_t *ep, const ugni_send_t *send)
 
 /* Moves posted sends from ep->sent to port->disowned and calls their
  * completions with ep->status. libfabric uses their buffers until it completes
- * them, and has no call that cancels a send. With `wait`, the sends for which
+ * them: fi_cancel() need not end a send. With `wait`, the sends for which
  * is_awaited() is true stay in ep->sent. */
 static void disown_sent(ugni_ep_t *ep, int wait)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Wake-up. The descriptor for the user is an epoll set of two descriptors: the
- * wait object of the completion queue, and a timer that runs while messages are
- * outstanding.
+ * wait object of the completion queue, and a timer that runs while sends are
+ * outstanding, endpoints wait for progress or a rendezvous is received.
  */
 #include "tag.h"
 
@@ -15,8 +15,8 @@ enum {
      * rendezvous is received. The provider may accept messages again without an
      * event in the completion queue */
     QUEUED_NS = 10000000,
-    /* Nanoseconds until the user wakes up while messages are outstanding, so
-     * that progress checks whether the peers are alive */
+    /* Nanoseconds until the user wakes up while sends are outstanding, so that
+     * progress checks whether the peers are alive */
     SENT_NS   = 200000000,
 };
 

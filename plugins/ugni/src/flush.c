@@ -137,7 +137,8 @@ ucs_status_t ugni_ep_flush(uct_ep_h uct_ep, unsigned flags,
 }
 
 /* On each endpoint with unconfirmed writes or injected messages, starts an
- * operation whose completion shows that these have arrived. An endpoint that
+ * operation, for whose completion the flush waits. Stops with
+ * UCS_ERR_NO_RESOURCE at an endpoint that cannot send now. An endpoint that
  * fails in this function does not fail the flush of the interface. */
 static ucs_status_t confirm_all(ugni_iface_t *iface)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Registration of memory by its type: memory of accelerators (FI_HMEM). */
+/* Registers memory with the interface of libfabric for its type (FI_HMEM_*),
+ * and finds out which types of accelerator memory libfabric supports. */
 #include "mem.h"
 
 #include <rdma/fi_domain.h>
@@ -59,9 +60,9 @@ int ugni_hmem_register(const ugni_device_t *device, const ugni_mem_t *mem,
 
 /* Returns whether libfabric supports the interface (FI_HMEM_*) of a memory
  * type. libfabric has no list of its interfaces. A registration returns
- * -FI_ENOSYS if libfabric was built without the interface, or if its driver is
- * missing. Other errors are expected, because the memory registered here is
- * host memory. */
+ * -FI_ENOSYS or -FI_EOPNOTSUPP if libfabric was built without the interface, or
+ * if the driver of the accelerator is missing. Other errors are expected,
+ * because the memory registered here is host memory. */
 static int is_known(const ugni_device_t *device, ucs_memory_type_t type,
                     void *address)
 {

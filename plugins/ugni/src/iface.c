@@ -35,8 +35,9 @@ static ucs_status_t set_address(ugni_iface_t *iface)
     return UCS_OK;
 }
 
-/* Reduces the configured limits to those of the port. The interface of the
- * other transport may have opened the port, with shorter queues. */
+/* Reduces the configured limits to those of the port, and replaces timeouts
+ * that are not positive by the defaults. The interface of the other transport
+ * may have opened the port, with shorter queues. */
 static void set_limits(ugni_iface_t *iface)
 {
     const struct fi_info *info = iface->port->info;
@@ -136,8 +137,9 @@ ucs_status_t ugni_iface_open(uct_md_h uct_md, const ucx_iface_open_args_t *args,
 
 /* --- Closing -------------------------------------------------------------- */
 
-/* Waits for the sends of destroyed endpoints, then notifies the peers. Messages
- * that arrive meanwhile are dropped (`is_closing`). */
+/* Waits for the sends of destroyed endpoints, then ugni_smsg notifies the
+ * peers. Both together take config.linger seconds at most. Messages that arrive
+ * meanwhile are dropped (`is_closing`). */
 void ugni_iface_close(uct_iface_h uct_iface)
 {
     ugni_iface_t *iface = (ugni_iface_t *)uct_iface;
@@ -157,8 +159,8 @@ void ugni_iface_close(uct_iface_h uct_iface)
         ++ep->busy;
         ugni_ep_fail(ep, UCS_ERR_CANCELED, 0);
         ugni_ep_abandon(ep);
-        ep->state |= UGNI_EP_ZOMBIE; /* No receive will destroy an internal
-                                      * endpoint any more */
+        ep->state |= UGNI_EP_ZOMBIE; /* Internal endpoints: tag_rndv.c does not
+                                      * destroy them any more */
         --ep->busy;
         ugni_ep_update(ep);
     }

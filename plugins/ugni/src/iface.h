@@ -7,8 +7,8 @@
  *
  * Each send (ugni_send_t) is one operation of libfabric with one completion;
  * only injected messages have none. A send that libfabric does not accept yet
- * waits in its endpoint's queue, so that a send which has packed its data
- * always succeeds. Until the queue is empty, further sends return
+ * waits in its endpoint's queue, so that -FI_EAGAIN does not fail a send which
+ * has packed its data. Until the queue is empty, further sends return
  * UCS_ERR_NO_RESOURCE. The number of sends of an interface is limited, so that
  * the completion queue has an entry for each.
  */
@@ -48,7 +48,7 @@ typedef struct ugni_op {
     uint8_t is_multi; /* A receive buffer for many messages */
     uint8_t is_tag;   /* A tagged receive: ugni_tag_recv_t */
     uint8_t is_zcopy; /* The operation uses memory of the user */
-    uint8_t is_copy;  /* A put or get that was posted, not an atomic */
+    uint8_t is_copy;  /* A put or get, not an atomic; set when it is posted */
     uint8_t epoch;    /* ugni_peer_t.epoch when the operation was posted */
 } ugni_op_t;
 
@@ -108,7 +108,7 @@ typedef struct ugni_source {
     uint8_t is_told;    /* UGNI_ID_LOST was sent to the source in this epoch */
     ugni_recv_t *early; /* Received messages that wait for earlier messages of
                          * the source, sorted by number */
-    double since;       /* Time when the wait for message `number` began */
+    double since;       /* Time since when none of `early` was delivered */
 } ugni_source_t;
 
 enum { UGNI_SOURCE_BUCKETS = 256 };
@@ -141,8 +141,8 @@ typedef struct ugni_peer {
     uint8_t contact;          /* ugni_contact_t */
     uint8_t is_silent;        /* The last ugni_port_sweep() has found data that
                                * the peer's host does not acknowledge */
-    double silent_since;      /* Time since when the host acknowledges nothing;
-                               * 0: all is acknowledged */
+    double silent_since;      /* Time of the first sweep since the last
+                               * acknowledgement that set is_silent; 0: none */
     char name[UGNI_MAX_NAME]; /* Address of the interface in libfabric */
 } ugni_peer_t;
 
@@ -167,8 +167,8 @@ typedef struct ugni_port {
     int is_local;        /* FI_MR_LOCAL: buffers are registered */
     int is_waiting;      /* The last ugni_port_sweep() has found a host that
                           * does not acknowledge data */
-    int loses_contexts;  /* The completion of a failed access may not identify
-                          * its operation */
+    int loses_contexts;  /* The completion of a failed put or get may not
+                          * identify its operation */
     int fetches_atomics; /* Atomics without a result are unsafe; all are posted
                           * with one */
     int receives_many;   /* FI_MULTI_RECV is used */
@@ -212,7 +212,7 @@ typedef struct ugni_iface {
                             * progress */
     double checked;        /* Time of the last check of peers */
     unsigned polls;        /* port->polls at the last progress */
-    /* The timer (event.c), and the user's descriptor, which contains it */
+    /* The timer, and the user's descriptor that contains it (event.c); or -1 */
     int timer_fd, event_fd;
     int timer_runs, is_closing; /* is_closing: received messages are dropped */
     /* ugni_rdma: non-zero if a read confirms earlier writes; otherwise the
@@ -231,7 +231,7 @@ typedef struct ugni_iface {
     unsigned num_missing; /* Number of receive buffers that are not posted */
     unsigned max_missing; /* If so many or more are missing, buffers are posted
                            * even if the completion queue is not empty */
-    int is_recv_told;     /* An error of posting them was logged already */
+    int is_recv_told;     /* A failure to post receive buffers was logged */
     ucx_recv_desc_owner_t recv_owner; /* Gets buffers that users release */
     struct ugni_tags *tags;           /* NULL: no tag matching */
 } ugni_iface_t;
@@ -243,13 +243,13 @@ enum {
     UGNI_EP_CANCELED =
         1 << 3, /* Cancelled by a flush: its sends complete even after the user
                  * has destroyed the endpoint */
-    UGNI_EP_INTERNAL = 1 << 4, /* Created by the plugin: the user has no handle
+    UGNI_EP_INTERNAL = 1 << 4, /* Created by tag_rndv.c: the user has no handle
                                 * of it */
 };
 
 /* Whether direct.c can access memory of the peer, without libfabric */
 typedef enum {
-    UGNI_DIRECT_UNKNOWN, /* No operation was started yet */
+    UGNI_DIRECT_UNKNOWN, /* Not checked yet */
     UGNI_DIRECT_NO,
     UGNI_DIRECT_YES,
 } ugni_direct_t;
@@ -266,9 +266,9 @@ typedef struct ugni_ep {
     ugni_flush_queue_t flushes;
     ucx_pending_queue_t pending;
     uint64_t dirty_addr, dirty_key; /* Address and key of the last write */
-    int is_dirty;                   /* No read has confirmed that write yet */
+    int is_dirty;                   /* No read was started after that write */
     ugni_direct_t direct;
-    uint64_t fence;  /* Sends from this number on wait for earlier ones */
+    uint64_t fence;  /* Its sends from this number on wait for earlier ones */
     double moved;    /* Time since when its incomplete sends make no progress,
                       * or since its failure */
     int is_injected; /* The last messages sent were injected: they have no
@@ -294,7 +294,8 @@ ucs_status_t ugni_port_get(ugni_iface_t *iface, ugni_device_t *device,
                            uct_worker_h worker);
 /* Releases the interface's reference to its port. */
 void ugni_port_put(ugni_iface_t *iface);
-/* Handles completions of both interfaces; returns their number. */
+/* Polls the completion queue for both interfaces, then posts receive buffers
+ * and serves tagged receives. Returns the number of completions. */
 unsigned ugni_port_progress(ugni_port_t *port);
 /* Finds or adds a peer. `name` is an address of libfabric. */
 ucs_status_t ugni_port_peer(ugni_port_t *port, const void *name, uint32_t key,
@@ -323,8 +324,9 @@ void ugni_addr_pack(const ugni_wire_addr_t *addr, void *buffer);
 void ugni_cost_attr(const ugni_iface_t *iface, uct_iface_attr_t *attr);
 ucs_status_t ugni_iface_estimate(uct_iface_h iface, ucx_perf_t *perf);
 
-/* peer.c: the address of this process, and whether a peer process still runs */
+/* peer.c: sets pid, start and space to those of this process. */
 void ugni_peer_self(const ucx_host_t *host, ugni_wire_addr_t *addr);
+/* Returns non-zero if the peer is in this PID namespace and has exited. */
 int ugni_peer_is_dead(const ugni_iface_t *iface, const ugni_wire_addr_t *peer);
 /* Returns non-zero if the process has exited. `pid` is in this PID namespace,
  * `start` is the start time from an interface address. */
@@ -354,15 +356,15 @@ ucs_status_t ugni_ep_connect(ugni_iface_t *iface, const void *address,
  * must wait for (is_awaited() in ep.c) end later. Frees a destroyed endpoint
  * that is not busy. */
 void ugni_ep_fail(ugni_ep_t *ep, ucs_status_t status, int tell);
-/* Completes sends of a failed endpoint that use memory of the user, although
- * libfabric has not completed them. */
+/* Completes all sends of a failed endpoint, although libfabric has not
+ * completed them, and may still use their memory. */
 void ugni_ep_abandon(ugni_ep_t *ep);
 /* Calls the completions of `ended`, of announced rendezvous and of flushes. The
  * caller has incremented ep->busy. */
 void ugni_ep_settle(ugni_ep_t *ep);
-/* Called after a change of the endpoint's state. Adds the endpoint to
- * iface->todo if it needs progress, or frees it if it is destroyed and has
- * nothing to send. */
+/* Called after a change of the endpoint's state or of `busy`; does nothing if
+ * `busy` is not 0. Adds the endpoint to iface->todo if it needs progress, or
+ * frees it if it is destroyed and has nothing to send. */
 void ugni_ep_update(ugni_ep_t *ep);
 ucs_status_t ugni_ep_invalidate(uct_ep_h ep, unsigned flags);
 ucs_status_t ugni_ep_pending_add(uct_ep_h ep, uct_pending_req_t *req,
@@ -388,8 +390,8 @@ int ugni_direct_is_possible(const ugni_md_t *md, const struct fi_info *info);
 
 /* flush.c */
 void ugni_flush_init(ugni_flush_queue_t *queue);
-/* rma.c: starts a read after the writes of an endpoint, if a read confirms
- * them. Returns errors as a send does. */
+/* rma.c: starts a read that confirms the writes of an endpoint (is_dirty).
+ * Returns errors as a send does. */
 ucs_status_t ugni_rma_confirm(ugni_ep_t *ep);
 /* Frees the flushes of an endpoint without their completions. */
 void ugni_flush_drop(ugni_ep_t *ep);
@@ -411,14 +413,14 @@ ucs_status_t ugni_check_send(const ugni_ep_t *ep);
 /* Allocates a send of the endpoint. The caller sets `post`, and `done` if the
  * send has a completion of the user. */
 ucs_status_t ugni_send_new(ugni_ep_t *ep, ugni_send_t **send_p);
-/* Returns the bytes of a send without its data. */
+/* rdma.c: returns the bytes of a send of a transport, without its data. */
 size_t ugni_send_size(int kind);
 /* Frees a send that was not started. */
 void ugni_send_cancel(ugni_send_t *send);
 /* Starts a send: posts or queues it. The endpoint may fail. */
 void ugni_send_start(ugni_send_t *send);
-/* Posts queued sends until libfabric accepts no more. The endpoint may fail.
- * The caller has incremented ep->busy. */
+/* Posts queued sends until libfabric accepts no more, or one must wait at a
+ * fence. The endpoint may fail. The caller has incremented ep->busy. */
 void ugni_ep_push(ugni_ep_t *ep);
 /* Handles the completion of a send. The interface may be closed. */
 void ugni_send_done(ugni_port_t *port, ugni_send_t *send, ucs_status_t status);
@@ -483,7 +485,8 @@ static inline uint64_t ugni_source_of(const ugni_wire_addr_t *addr)
 /* order.c: delivers a valid message as soon as all earlier messages of its
  * source are delivered. */
 void ugni_order_take(ugni_iface_t *iface, ugni_recv_t *recv);
-/* Drops messages that have waited for an earlier message until the timeout. */
+/* If messages have waited for an earlier message until the timeout, reports its
+ * loss and drops them. */
 void ugni_order_check(ugni_iface_t *iface, double now);
 void ugni_order_cleanup(ugni_iface_t *iface);
 

@@ -13,7 +13,7 @@
 /* Fails the endpoints to a sender, and sends it UGNI_ID_LOST. The user's
  * endpoints cannot send this message any more, so a new endpoint sends it,
  * which is freed afterwards. The first endpoint here is needed only to find the
- * peer. */
+ * peer. Returns whether the message was started. */
 static int tell(ugni_iface_t *iface, const void *address, size_t length)
 {
     ucs_status_t status;
@@ -35,7 +35,8 @@ static int tell(ugni_iface_t *iface, const void *address, size_t length)
 }
 
 /* Stores the address of the interface `source` in `address`, if an endpoint is
- * connected to it. Returns whether there is such an endpoint. */
+ * connected to it that is neither failed nor destroyed. Returns whether there
+ * is such an endpoint. */
 static int find_address(const ugni_iface_t *iface, uint64_t source,
                         char *address)
 {

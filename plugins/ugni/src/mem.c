@@ -86,8 +86,8 @@ static int has_regions_of_ports(const ugni_md_t *md)
            (!md->has_targets || (md->mr_mode & FI_MR_LOCAL));
 }
 
-/* Returns the endpoint with which memory is registered for a port, or with the
- * device's target if `port` is NULL. NULL: no endpoint is needed. */
+/* Returns the endpoint with which memory is registered: that of `port`, or that
+ * of the device's target if `port` is NULL. NULL: no endpoint is needed. */
 static struct fid_ep *ep_of(const ugni_device_t *device,
                             const ugni_port_t *port)
 {

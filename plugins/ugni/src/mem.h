@@ -61,8 +61,8 @@ typedef struct ugni_rkey {
     unsigned num_keys; /* Number of keys: one for each device of the owner */
     size_t raw_key;    /* Bytes of a raw key; 0: keys have 64 bits */
     ugni_mapping_t *mappings; /* Raw keys that were mapped */
-    uint64_t keys[]; /* 64-bit keys; or for each raw key its base address and
-                      * bytes */
+    uint64_t keys[]; /* 64-bit keys; or for each raw key its base address, in 8
+                      * bytes (little-endian), and its bytes */
 } ugni_rkey_t;
 
 /* Registers memory with the device's domain. With FI_MR_ENDPOINT, also binds
@@ -122,7 +122,7 @@ void ugni_target_progress(const ugni_target_t *target);
 
 /* Stores libfabric's key for memory on device `index` of the owner, for
  * operations of the local `device`. UCS_ERR_INVALID_PARAM: the packed key
- * contains no key with this index. */
+ * contains no key with this index, or a raw key that cannot be mapped. */
 ucs_status_t ugni_rkey_get(ugni_md_t *md, const ugni_device_t *device,
                            ugni_rkey_t *rkey, unsigned index, uint64_t *key_p);
 

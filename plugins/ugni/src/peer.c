@@ -66,8 +66,9 @@ int ugni_peer_is_dead(const ugni_iface_t *iface, const ugni_wire_addr_t *peer)
 {
     if ((peer->space != iface->addr.space) || (peer->pid == 0) ||
         (peer->pid > INT32_MAX)) {
-        return 0; /* The peer is on another host or in another PID namespace:
-                   * the provider or a timeout reports its loss */
+        return 0; /* The peer is on another host or in another PID namespace, or
+                   * has sent no valid process id: the provider or a timeout
+                   * reports its loss */
     }
     return ugni_process_is_gone(peer->pid, peer->start);
 }

@@ -48,8 +48,8 @@ typedef struct ugni_md_config {
     int tm_enable;  /* Use FI_TAGGED */
 } ugni_md_config_t;
 
-/* A domain of libfabric. It is opened at its first use by an interface or a
- * registration, and closed with the memory domain (ugni_md_t). */
+/* A domain of libfabric. It is opened at its first use by an interface, a
+ * registration or hmem.c, and closed with the memory domain (ugni_md_t). */
 typedef struct ugni_device {
     struct fi_info *info;       /* Result of fi_getinfo() for this domain */
     struct fid_fabric *fabric;  /* NULL: not opened yet */

@@ -146,7 +146,7 @@ static void drain(ugni_port_t *port)
 }
 
 /* Frees the objects that were created; also called after a failed open. The
- * endpoint is closed first, because it uses the buffers. */
+ * endpoint is closed before the buffers are freed, because it uses them. */
 static void port_free(const ucx_host_t *host, ugni_port_t *port)
 {
     ugni_peer_t *peer;
@@ -349,9 +349,9 @@ ucs_status_t ugni_port_peer(ugni_port_t *port, const void *name, uint32_t key,
 
 /* --- Completions ---------------------------------------------------------- */
 
-/* Converts an error of libfabric to a status. UCS_ERR_CONNECTION_RESET means
- * that the peer is lost. An access that the memory's owner rejects is another
- * error. */
+/* Converts an error of libfabric to a status. UCS_ERR_IO_ERROR: the memory's
+ * owner has rejected an access. UCS_ERR_CONNECTION_RESET: any other error,
+ * after which the peer counts as lost. */
 static ucs_status_t status_of(int error)
 {
     switch (error) {
@@ -386,11 +386,11 @@ static void op_done(ugni_port_t *port, const struct fi_cq_tagged_entry *entry,
 }
 
 /* Handles an error that does not identify its operation. The provider shm
- * (libfabric 1.17) executes a put or get when it is posted, and reports a failed
- * one in this way. The completion queue is in order, and the completions of all
- * earlier puts and gets were read before this error. Therefore the oldest
- * incomplete put or get is the one that has failed. Atomics are executed later,
- * and their errors identify them. */
+ * (libfabric 1.17) executes a put or get when it is posted, and reports a
+ * failed one in this way. The completion queue is in order, and the completions
+ * of all earlier puts and gets were read before this error. Therefore the
+ * oldest incomplete put or get is the one that has failed. Atomics are executed
+ * later, and their errors identify them. */
 static void fail_first(ugni_port_t *port)
 {
     ugni_send_t *send = ugni_send_first(port);
@@ -434,9 +434,9 @@ static int take_error(ugni_port_t *port)
 }
 
 /* Reads the completion queue. If the first entry is an error, handles it and
- * stores its code in *error_p, otherwise stores 0. Skips the result of an
- * unsuccessful search for tagged messages (tag.c), which nearly each progress
- * finds in the queue. */
+ * stores its code in *error_p, otherwise stores 0. Reads again after the result
+ * of an unsuccessful search for tagged messages (tag.c): with tag matching,
+ * nearly each progress finds one. */
 static ssize_t read_queue(ugni_port_t *port, struct fi_cq_tagged_entry *entries,
                           int *error_p)
 {

@@ -11,7 +11,7 @@ static int is_same_process(const ugni_wire_addr_t *a, const ugni_wire_addr_t *b)
 }
 
 /* Returns whether a failed endpoint to this peer process, of either transport,
- * has outstanding sends. Until then no failure of these endpoints is reported:
+ * has outstanding sends. If so, no failure of these endpoints is reported yet:
  * UCP closes its endpoint at the first report, and its user may then release
  * memory that the sends of another transport still use. */
 static int has_sends_to(const ugni_port_t *port, const ugni_wire_addr_t *peer)

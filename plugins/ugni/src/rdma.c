@@ -2,7 +2,7 @@
 /* The transport ugni_rdma: put, get and atomics. */
 #include "rma.h"
 
-/* Maximum length of a zero-copy operation; UCP splits larger transfers. */
+/* Maximum bytes of a zero-copy operation; UCP splits larger transfers. */
 #define MAX_ZCOPY (1ul << 30)
 
 size_t ugni_send_size(int kind)

@@ -38,8 +38,8 @@ static int set_message_size(const ugni_iface_t *iface)
                      FI_OPT_MIN_MULTI_RECV, &size, sizeof(size));
 }
 
-/* Creates the pool of areas. Together they have as many bytes as the buffers
- * that they replace. If areas cannot be used, each message has its own
+/* Creates the pool of areas. Together they have about as many bytes as the
+ * buffers that they replace. If areas cannot be used, each message has its own
  * buffer. */
 static ucs_status_t areas_init(ugni_iface_t *iface)
 {
@@ -68,8 +68,9 @@ ucs_status_t ugni_recv_init(ugni_iface_t *iface)
 {
     ucs_status_t status;
 
-    /* The buffer contains the ugni_recv_t, the owner's word and the headroom;
-     * the message's header overlaps the end of the headroom. */
+    /* The buffer contains the ugni_recv_t, the word in which
+     * ucx_recv_desc_set() stores the owner, the headroom and the data. The
+     * message's header, directly before the data, overlaps the headroom. */
     iface->recv_data = (sizeof(ugni_recv_t) + sizeof(void *) + iface->headroom +
                         sizeof(ugni_wire_head_t) + 63) &
                        ~(size_t)63;
@@ -191,8 +192,8 @@ static void deliver_shared(ugni_iface_t *iface, const ugni_recv_t *recv,
                                0);
 }
 
-/* Without headroom the owner's word overwrites the message's header, which was
- * read before. */
+/* If the headroom is shorter than the message's header, ucx_recv_desc_set()
+ * overwrites the header, which is not read any more. */
 static void deliver_own(ugni_iface_t *iface, ugni_recv_t *recv, uint8_t id)
 {
     char *data    = (char *)(recv->head + 1);

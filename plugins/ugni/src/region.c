@@ -32,7 +32,8 @@ static uint32_t space_of(const ugni_wire_addr_t *addr)
     return (uint32_t)(addr->space >> 32);
 }
 
-/* Returns whether this is the name of a region of a process that has exited. */
+/* Returns whether `name` is a name that ugni_region_name() has set for a
+ * process of this PID namespace, and this process has exited. */
 static int is_abandoned(const ugni_wire_addr_t *self, const char *name)
 {
     uint32_t space, pid;

@@ -2,7 +2,7 @@
 /*
  * Put and get. A flush has to wait until written data is in the memory of the
  * peer. If the provider executes reads after earlier writes (iface->confirms),
- * the completion of a read of one byte after the last write shows this.
+ * the completion of a read of its first byte after the last write shows this.
  * Otherwise writes request FI_DELIVERY_COMPLETE. The read is preferred, because
  * ofi_rxm accepts FI_DELIVERY_COMPLETE for writes but ignores it.
  */
@@ -82,8 +82,9 @@ static void start_write(ugni_ep_t *ep, ugni_rma_t *rma)
 }
 
 /* Frees an operation after ugni_direct_copy() has returned `status`, and
- * returns the status for the user. A failure makes the endpoints of the peer
- * fail; their operations return UCS_ERR_NO_RESOURCE until it is reported. */
+ * returns the status for the user. After an error, the endpoints to the peer
+ * fail; their operations return UCS_ERR_NO_RESOURCE until progress has reported
+ * this. */
 static ucs_status_t finish(ugni_ep_t *ep, ugni_rma_t *rma, ucs_status_t status)
 {
     ugni_send_cancel(&rma->super);

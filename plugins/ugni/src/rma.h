@@ -16,7 +16,8 @@ typedef struct ugni_rma {
     uct_completion_t *comp;
     struct iovec iov[UGNI_RMA_IOV]; /* Local memory */
     void *desc[UGNI_RMA_IOV];       /* Descriptors of the local memory, with
-                                     * FI_MR_LOCAL */
+                                     * FI_MR_LOCAL and for memory of
+                                     * accelerators; otherwise NULL */
     size_t iovcnt;                  /* Number of entries of `iov` */
     size_t length;                  /* Bytes to transfer */
     struct fi_rma_iov remote;

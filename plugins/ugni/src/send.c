@@ -65,8 +65,8 @@ void ugni_send_start(ugni_send_t *send)
     ugni_ep_update(ep);
 }
 
-/* Logs -FI_EMSGSIZE, because the user can change the configuration. Other
- * errors count as the loss of the peer. */
+/* Logs the error of a send that libfabric has rejected, if it is -FI_EMSGSIZE:
+ * a change of the configuration may avoid it. Any error fails the endpoint. */
 static void report(const ugni_ep_t *ep, ssize_t rc)
 {
     const ugni_iface_t *iface  = ugni_iface_of(ep);
@@ -108,8 +108,8 @@ void ugni_ep_push(ugni_ep_t *ep)
     }
 }
 
-/* Returns `send` if it is a put or get that was posted before `first`, otherwise
- * `first`. */
+/* Returns `send` if it is a put or get that was posted before `first`,
+ * otherwise `first`. */
 static ugni_send_t *earlier(ugni_send_t *first, ugni_send_t *send)
 {
     return (send->op.is_copy && (send->posted != 0) &&

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Polls a port while its user does not call progress. The provider ofi_rxd
- * acknowledges packets only in calls of libfabric: without the polls, sends of
- * peers would not complete until the user calls progress. A timer, which runs
- * in the service thread of the host, polls but reads no completion: all
- * completions are left for the user. The provider serializes the calls of the
- * two threads (FI_THREAD_SAFE).
+ * Polls a port (ugni_port_t) while its user does not call progress. The
+ * provider ofi_rxd acknowledges packets only in calls of libfabric: without the
+ * polls, sends of peers would not complete until the user calls progress. A
+ * timer, which runs in the service thread of UCX (async_add_timer()), polls but
+ * reads no completion: all completions are left for the user. The provider
+ * serializes the calls of the two threads (FI_THREAD_SAFE).
  */
 #include "iface.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The transport ugni_smsg: active messages. */
+/* The transport ugni_smsg: active messages and tag matching. */
 #include "tag.h"
 
 #include <string.h>
 
-/* Returns the maximum size of injected messages; 0: do not inject. With ofi_rxd
- * (libfabric 1.17), a message that is sent by fi_send() after 256 injected ones
- * never completes. */
+/* Returns the maximum bytes of injected messages; 0: do not inject. With
+ * ofi_rxd (libfabric 1.17), a message that is sent by fi_send() after 256
+ * injected ones never completes. */
 static size_t inject_size(const struct fi_info *info)
 {
     return (strstr(info->fabric_attr->prov_name, "ofi_rxd") != NULL) ?

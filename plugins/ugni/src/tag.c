@@ -245,7 +245,8 @@ ucs_status_t ugni_tag_recv_cancel(uct_iface_h uct_iface, uct_tag_context_t *ctx,
         recv->ctx = NULL;
     }
     /* If libfabric has already matched a message, the receive completes with
-     * this message and not as cancelled. */
+     * this message and not as cancelled; after a forced cancel, the message
+     * counts as unexpected. */
     (void)fi_cancel(&iface->port->ep->fid, &recv->super.op.context);
     return UCS_OK;
 }
@@ -371,8 +372,8 @@ static void posted_done(ugni_iface_t *iface, ugni_tag_recv_t *recv, int error)
 {
     if ((error == 0) && !is_valid(iface, recv) && (recv->ctx != NULL) &&
         (post(iface, recv, 0) == 0)) {
-        return; /* The message was for an earlier interface with the same
-                 * address: post() has posted the receive again */
+        return; /* The message was malformed, or for an earlier interface with
+                 * the same address: post() has posted the receive again */
     }
     --iface->tags->num_posted;
     if (error != 0) {

@@ -79,13 +79,14 @@ typedef struct ugni_tag_recv {
      * libfabric; bytes of the data */
     uint64_t op, address, key, length;
     /* From UGNI_TAG_CONFIRM on: ugni_wire_fetched_t.is_failed, and how often
-     * UGNI_ID_FETCHED was sent */
+     * UGNI_ID_FETCHED was sent (after a success: MAX_ATTEMPTS of tag_rndv.c) */
     uint8_t is_failed, attempts;
     double retry_at; /* Time of the next attempt, after the first one */
 } ugni_tag_recv_t;
 
 /* A rendezvous that this interface has announced as the sender. It ends with
- * the receiver's UGNI_ID_FETCHED. */
+ * the receiver's UGNI_ID_FETCHED, or when the user cancels it, or with its
+ * endpoint. */
 typedef struct ugni_tag_op {
     struct ugni_tag_op *next; /* Next in ugni_tags_t.ops */
     uint64_t id;              /* Number of the rendezvous on this interface */
@@ -107,8 +108,8 @@ typedef struct ugni_tags {
      * passed to libfabric yet. libfabric could match them with messages behind
      * the one that the search has found */
     ugni_link_t held;
-    /* Number of receives that the user has posted, and maximum of this
-     * number */
+    /* Number of receives that the user has posted and that are in `held` or
+     * passed to libfabric, and maximum of this number */
     unsigned num_posted, max_posted;
     size_t max_message; /* Maximum bytes of a message with its header */
     size_t max_header;  /* Maximum bytes of the user's header of a rendezvous;
@@ -125,8 +126,8 @@ void ugni_tag_cleanup(ugni_iface_t *iface);
 void ugni_tag_attr(const ugni_iface_t *iface, uct_iface_attr_t *attr);
 void ugni_tag_done(ugni_port_t *port, ugni_tag_recv_t *recv,
                    const struct fi_cq_tagged_entry *entry, int error);
-/* Searches for unexpected messages, and continues the receives in
- * tags->active. */
+/* Continues the receives in tags->active, passes those in tags->held to
+ * libfabric, and searches for unexpected messages. Returns 0. */
 unsigned ugni_tag_progress(ugni_iface_t *iface);
 ucs_status_t ugni_tag_recv_zcopy(uct_iface_h iface, uct_tag_t tag,
                                  uct_tag_t mask, const uct_iov_t *iov,
@@ -160,7 +161,8 @@ void ugni_tag_end_ops(ugni_ep_t *ep, const ucs_status_t *status);
 
 /* tag_rndv.c: prepares the read of the data that the received UGNI_TAG_RNDV
  * announces. UCS_OK: the receive is in tags->active, until the sender is
- * notified. UCS_ERR_IO_ERROR: the message is malformed. */
+ * notified. UCS_ERR_IO_ERROR: the message is malformed. Other errors: there is
+ * no endpoint to the sender. */
 ucs_status_t ugni_tag_fetch(ugni_iface_t *iface, ugni_tag_recv_t *recv);
 /* Passes an unexpected announcement to the user. */
 void ugni_tag_unexpected_rndv(ugni_iface_t *iface, ugni_tag_recv_t *recv);

@@ -13,7 +13,8 @@
  * a second */
 enum { MAX_ATTEMPTS = 8 };
 
-/* Seconds from a failed attempt to the next one, doubled with each attempt */
+/* Seconds. The attempt after the n-th failed one, counted from 1, waits for
+ * RETRY_DELAY * 2^n */
 static const double RETRY_DELAY = 0.005;
 
 /* The read of the data */
@@ -98,8 +99,9 @@ static ucs_status_t take_key(ugni_iface_t *iface, ugni_tag_recv_t *recv,
                          recv->ep->addr.device, &recv->key);
 }
 
-/* Completes the user's receive. A receive that is too short is no failure of the
- * sender, as with eager messages. */
+/* Completes the user's receive. A receive that is too short is not reported to
+ * the sender as a failure: the sender of an eager message does not learn of it
+ * either. */
 static void complete(ugni_tag_recv_t *recv, ucs_status_t status)
 {
     uct_tag_context_t *ctx = recv->ctx;
@@ -184,8 +186,8 @@ static void fetch(ugni_iface_t *iface, ugni_tag_recv_t *recv)
     ugni_send_start(send);
 }
 
-/* Replaces an endpoint that has failed, for example because the read was
- * rejected, so that it can send no message. */
+/* Replaces recv->ep, which has failed, for example because the read was
+ * rejected: a failed endpoint sends no messages. */
 static ucs_status_t reconnect(ugni_iface_t *iface, ugni_tag_recv_t *recv)
 {
     char address[sizeof(ugni_wire_addr_t) + UGNI_MAX_NAME];
@@ -201,9 +203,9 @@ static ucs_status_t reconnect(ugni_iface_t *iface, ugni_tag_recv_t *recv)
     return status;
 }
 
-/* Called when UGNI_ID_FETCHED was sent. Without success, progress tries again
- * later: when the target rejects a read, ofi_rxm breaks the connection, and
- * messages fail until it has closed that connection. */
+/* Called when the send of UGNI_ID_FETCHED has ended. Without success, progress
+ * tries again later: when the peer rejects a read, ofi_rxm breaks the
+ * connection, and messages fail until it has closed that connection. */
 static void confirmed(ugni_send_t *send, ucs_status_t status)
 {
     ugni_tag_recv_t *recv = ((ugni_msg_t *)send)->arg;

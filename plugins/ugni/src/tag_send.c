@@ -26,7 +26,7 @@ static ucs_status_t new_tagged(ugni_ep_t *ep, uint8_t kind, uct_tag_t tag,
     if (status == UCS_OK) {
         (*msg_p)->tag         = tag;
         (*msg_p)->super.post  = post_tagged;
-        (*msg_p)->head.number = 0; /* The buffer has an earlier message */
+        (*msg_p)->head.number = 0; /* The buffer may contain an old head */
         (*msg_p)->head.epoch  = 0;
         memcpy((*msg_p)->data, &wire, sizeof(wire));
     }
@@ -90,9 +90,8 @@ ucs_status_t ugni_ep_tag_rndv_request(uct_ep_h ep, uct_tag_t tag,
 
 /* --- Rendezvous ----------------------------------------------------------- */
 
-/* Writes the content of an announcement to `to`: the address and the key with
- * which the receiver reads the data, and the user's header. Returns the number
- * of bytes. */
+/* Writes the content of an announcement to `to`: a ugni_wire_rndv_t and what
+ * follows it. Returns the number of bytes. */
 static size_t pack_rndv(ugni_iface_t *iface, char *to, const uct_iov_t *iov,
                         const void *header, unsigned header_length)
 {

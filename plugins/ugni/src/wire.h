@@ -9,15 +9,15 @@
 typedef struct ugni_wire_head {
     uint64_t source; /* Id of the sending interface: `nonce` and `key` of its
                       * address, the key in the lower half */
-    uint32_t key;    /* Key of the receiving interface, which drops messages for
-                      * other interfaces */
+    uint32_t key;    /* ugni_wire_addr_t.key of the receiving interface, which
+                      * drops messages with another key */
     uint16_t number; /* Number of the message in the sequence from `source` to
                       * `key`; 0 in tagged messages */
     uint8_t id;      /* Message id; from UCT_AM_ID_MAX on one of the values
                       * below. In tagged messages UGNI_TAG_* (tag.h) */
-    uint8_t epoch;   /* Number that the sender increments after a loss of
-                      * messages, when `number` restarts at 0; 0 in tagged
-                      * messages */
+    uint8_t epoch;   /* Number that the sender increments when its connection to
+                      * the receiver is lost; `number` then restarts at 0. 0 in
+                      * tagged messages */
 } ugni_wire_head_t;
 
 /* Ids of messages that are not from the user */
@@ -30,8 +30,8 @@ enum {
                              * sent never arrived */
     UGNI_ID_CHECK = 0xff, /* Sent to check whether the peer is alive. Also sent
                            * after injected messages (ugni_ep_am_confirm()),
-                           * because its completion shows that they have
-                           * arrived. Contains the sender's address */
+                           * which have no completion: a flush waits for that
+                           * of this message. Contains the sender's address */
 };
 
 /* The content of UGNI_ID_FETCHED; little-endian */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requirements and failures of a provider of libfabric (strict/), the cancel of
- * accesses, and the notices about lost messages and closed interfaces. Each
- * test runs in a process of its own, since the provider reads its variables
- * once. */
+/* Requirements and failures of a provider of libfabric (strict/), missing
+ * random numbers, the cancel of a get, and the notices about lost messages and
+ * closed interfaces. Each test runs in a process of its own, since the provider
+ * reads its variables once. */
 #include "node.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ enum { LENGTH = 4096 };
 
 static char memory[LENGTH], data[LENGTH];
 static unsigned calls;        /* Number of calls of a completion */
-static int is_random_lacking; /* The kernel has no random numbers */
+static int is_random_lacking; /* getrandom() fails */
 
 /* Replaces the function of the C library in all libraries of the process. */
 ssize_t getrandom(void *buffer, size_t length, unsigned flags)

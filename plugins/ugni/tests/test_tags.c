@@ -217,7 +217,7 @@ static size_t pack_ones(void *to, void *arg)
     return 1000;
 }
 
-/* A tagged message uses the buffer of an earlier message, of which nothing may
+/* A tagged message uses the buffer of an earlier message, whose head must not
  * be sent again. */
 START_TEST(unused_members_of_the_head_are_zero)
 {

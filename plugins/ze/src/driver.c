@@ -3,10 +3,10 @@
  * Starts the drivers of Level Zero; finds devices, creates contexts, translates
  * results.
  *
- * The program itself may open the loader; otherwise ze_start() does, when
- * device memory is first used. The loader loads the drivers when zeInit() is
- * called. Before that, zeDriverGet() returns an error at once, and the process
- * has no device memory.
+ * The program itself may open the Level Zero loader (libze_loader.so.1);
+ * otherwise ze_start() does, when device memory is first used. The loader loads
+ * the drivers when zeInit() is called. Before that, zeDriverGet() returns an
+ * error at once, and the process has no device memory.
  */
 #include "driver.h"
 

@@ -31,7 +31,8 @@ int ze_export_memory(const accel_allocation_t *allocation, accel_key_t *key)
         return result;
     }
     /* The driver keeps its descriptor until the memory is freed. The key gets a
-     * duplicate, which the library closes when it drops the export. */
+     * duplicate, which the accelerator library (<ucx/accel.h>) closes when it
+     * drops the export. */
     memcpy(&fd, handle.data, sizeof(fd));
     fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (fd < 0) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The entry point, and the table through which the accelerator library
- * (<ucx/accel.h>) calls the drivers. */
+ * (<ucx/accel.h>) calls the drivers of Level Zero. */
 #include "driver.h"
 
 #ifndef ZE_PLUGIN_VERSION

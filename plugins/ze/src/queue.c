@@ -20,9 +20,10 @@ struct accel_queue {
     ze_event_handle_t end;
 };
 
-/* Returns the index of a group of hardware queues. A group that can copy but
- * not compute is preferred, because it does not delay the program's kernels.
- * The group must support a fill of 4 bytes, which writes the flag. */
+/* Returns the index of a group of hardware queues that can copy and can fill 4
+ * bytes, which writes the flag; 0 if no group is known to do both. A group that
+ * cannot compute is preferred, because it does not delay the program's
+ * kernels. */
 static uint32_t choose_group(ze_device_handle_t device)
 {
     ze_command_queue_group_properties_t groups[MAX_GROUPS] = {0};

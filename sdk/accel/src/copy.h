@@ -9,7 +9,8 @@
  * also that of a short operation, has a ticket: the number of the copy in the
  * lane, from 1 since the queue was opened. After the steps of an operation, the
  * queue writes the last ticket to a word in host memory, the flag. Progress
- * polls the flag instead of the driver, whose query is slow (1.3 us for CUDA).
+ * polls the flag instead of the accelerator's driver (accel_driver), whose
+ * query is slow (1.3 us for CUDA).
  *
  * user's iov --> steps --> queue_copy() ... queue_signal(ticket)
  *                  ^                             |
@@ -17,9 +18,9 @@
  *
  * A small copy that is posted while the queue is busy is gathered: it becomes a
  * step, but is not issued to the queue yet. The gathered steps are the newest
- * ones of the lane. They are issued in one call of the driver, with one write
- * of the flag: when all issued steps are complete, or before another step is
- * issued.
+ * ones of the lane. They are issued together, with one write of the flag: when
+ * all issued steps are complete, or before another step is issued. A driver
+ * with queue_copy_batch() gets them in one call.
  *
  * Pageable host memory is copied through pinned bounce buffers, because a
  * driver would block the caller in a direct copy from or to pageable memory.
@@ -97,11 +98,13 @@ typedef struct accel_lane {
                              *   issued yet */
 } accel_lane_t;
 
-/** An operation, or a flush (is_flush), in the interface's list, oldest
- * first. "Remote" memory is that of the put or get at the remote address, also
- * if it belongs to this process. */
+/** An operation, or a flush (is_flush), in the interface's list, oldest first.
+ * "Remote" memory is the memory at the remote address of the put or get, even
+ * if it belongs to this process. A flush has no lane, mapping or steps. */
 struct accel_op {
     accel_op_t *next, *prev;
+    /** Only compared, because the user may have destroyed it. NULL: a flush of
+     * the whole interface */
     uct_ep_h ep;
     uct_completion_t *comp;
     ucs_status_t status; /**< UCS_OK, or the first error */
@@ -132,8 +135,8 @@ typedef struct accel_copy_iface {
     uct_iface_t super;
     accel_md_t *md;
     const ucx_host_t *host;
-    /** The interface's address in the copy transport: unique on the host. The
-     *  IPC transport does not use it */
+    /** The interface's address in the copy transport: unique in the PID
+     *  namespace. The IPC transport does not use it */
     uint64_t id;
     ucx_pending_queue_t pending; /**< Pending requests of all endpoints */
     /** UCT_PROGRESS_SEND and UCT_PROGRESS_RECV, as set by progress_enable */
@@ -145,7 +148,7 @@ typedef struct accel_copy_iface {
      * device has failed; `is_reset`: because its context was reset */
     void (*lost)(struct accel_copy_iface *iface, int device, int is_reset);
     accel_op_t *oldest, *newest; /**< List of the operations in flight */
-    accel_op_t *free_ops;        /**< List of the other operations */
+    accel_op_t *free_ops;        /**< List of the operations not in flight */
     unsigned num_waiting; /**< Number of operations in flight without is_issued,
                            *   which wait for space in their lane */
     accel_op_t ops[ACCEL_MAX_OPS];
@@ -237,8 +240,8 @@ int accel_op_issue(accel_op_t *op, accel_scope_t *scope);
  * rejects it. */
 int accel_op_gather(accel_op_t *op);
 
-/** Stops an operation with an error: no more of its steps are issued, and it
- *  completes after its issued steps. */
+/** Stops an operation with an error: no further steps are made, and it
+ *  completes after the steps that are issued or gathered. */
 void accel_op_stop(accel_copy_iface_t *iface, accel_op_t *op,
                    ucs_status_t status);
 

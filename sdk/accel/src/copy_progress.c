@@ -2,7 +2,7 @@
 /*
  * Progress of the copy and IPC transports: completes operations and flushes,
  * and handles the failure of a lane (copy.h). Hot path: polls the lane's flag,
- * a word in memory, and queries the driver only rarely.
+ * a word in memory, and queries the driver (accel_driver) only rarely.
  */
 #include "copy.h"
 

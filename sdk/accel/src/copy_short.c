@@ -36,7 +36,8 @@ int accel_copy_touch(void *buffer, void *remote, const accel_memory_t *memory,
     return 1;
 }
 
-/* Copies on the lane's queue and waits for the queue. A blocking copy of the
+/* Lets the processor copy if it can access the memory at `address`. Otherwise
+ * copies on the lane's queue and waits for the queue. A blocking copy of the
  * driver is not used, because it would also wait for the program's work in the
  * default queue. `buffer` is host memory. The data is copied through the lane's
  * own pinned memory, so the driver is not queried about the kind of

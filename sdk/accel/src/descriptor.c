@@ -19,9 +19,9 @@
 #endif
 
 enum {
-    /** Maximum milliseconds to wait for space in the queue of the exporter's
-     * socket, and again for the exporter's answer. Both waits end early when
-     * the exporter exits. They may be long on an oversubscribed host. */
+    /** Maximum milliseconds to wait for space in the queue of the socket of the
+     * key's owner, and again for the owner's answer. Both waits end early when
+     * the owner exits. They may be long on an oversubscribed host. */
     ANSWER_LIMIT = 10000,
     /** Number of entries of `known` */
     MAX_SOCKETS  = 32,

@@ -7,7 +7,8 @@
  * domain keeps exports that no registration uses any more, for the next
  * registration. An export may have a file descriptor, which keeps the memory
  * allocated after the program has freed it. Therefore, whenever another export
- * is created, the exports of freed memory are dropped.
+ * is created, the exports of freed memory that no registration uses are
+ * dropped.
  */
 #ifndef ACCEL_EXPORT_H
 #define ACCEL_EXPORT_H
@@ -27,7 +28,7 @@ typedef struct accel_export {
  * memory cannot be exported. Any thread may call this function. */
 ucs_status_t accel_export_get(accel_md_t *md, const void *address,
                               size_t length, accel_export_t **export_p);
-/** Ends the use of an export. It is kept. */
+/** Ends a use of an export. The domain keeps the export, as stated above. */
 void accel_export_put(accel_md_t *md, accel_export_t *export);
 
 /** Returns a duplicate of the descriptor of the export with this packed key.

@@ -5,7 +5,7 @@
  * takes up to a millisecond, so an interface keeps the most recently used
  * mappings.
  *
- * A mapping keeps the memory allocated after the owner has freed it. Therefore
+ * A mapping may keep the memory allocated after the owner has freed it. So
  * a mapping is closed when a key shows that the owner has other memory at the
  * same addresses, when the last endpoint to the owner is destroyed, and when
  * there are too many mappings. Mappings of accel_driver.transient_kinds must be
@@ -60,10 +60,10 @@ static inline accel_mapping_t *accel_mapping_hold(accel_mapping_t *mapping)
 /** Called when an operation that uses the mapping has ended. */
 void accel_mapping_put(accel_mapping_t *mapping);
 
-/** Removes the mappings of accel_driver.lost_kinds on a device whose copies have
- * failed. With `is_reset`, a reset of the device's context has closed their
- * memory. Otherwise closes the memory: the context may have failed, so that a
- * later reset would not be noticed, or work still. */
+/** Removes the mappings of accel_driver.lost_kinds on a device whose copies
+ * have failed. With `is_reset`, a reset of the device's context has closed
+ * their memory already. Otherwise this function closes the memory: the context
+ * may have failed, and a later reset of it would not be noticed. */
 void accel_mappings_lost(accel_mappings_t *mappings, int device, int is_reset);
 
 /** Closes the mappings of memory of the process `owner`, or all mappings if

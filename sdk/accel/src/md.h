@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The memory domain and its device contexts. In this file, a device is the
+/* The memory domain and its device contexts. The driver is that of the
+ * accelerator (accel_driver in <ucx/accel.h>). In this file, a device is the
  * ordinal of a device of the driver, unless "system device" is stated. */
 #ifndef ACCEL_MD_H
 #define ACCEL_MD_H

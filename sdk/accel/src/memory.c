@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The memory domain: allocation, and pinning of host memory. */
+/* The memory domain: allocation, and pinning of host memory, by the
+ * accelerator's driver (accel_driver). */
 #include "md.h"
 
 #include <stdlib.h>
 
 /* ---------------------------------------------------------- allocation -- */
 
-/* Returns the device that is the system device `sys_dev`. If `sys_dev` is
- * unknown, returns the calling thread's current device, or device 0. */
+/* Returns the first device whose system device is `sys_dev`. If `sys_dev` is
+ * unknown, or no device has it, returns the calling thread's current device.
+ * Returns device 0 if the thread has no current device, or if the driver has no
+ * current_device(). */
 static int choose_device(accel_md_t *md, ucs_sys_device_t sys_dev)
 {
     int current;

@@ -37,8 +37,8 @@ ucs_status_t accel_process_self(accel_process_t *process)
     return status;
 }
 
-/* Queries the driver only once for each device, because PCI addresses do not
- * change. */
+/* A successful query of the driver is not repeated, because PCI addresses do
+ * not change. */
 int accel_pci_of(int device, accel_pci_t *pci)
 {
     int result = UCS_OK;

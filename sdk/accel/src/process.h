@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Identity of processes and devices of this host, in a form that is the same in
- * all processes of the host.
+ * all processes of the host. The driver is that of the accelerator
+ * (accel_driver).
  */
 #ifndef ACCEL_PROCESS_H
 #define ACCEL_PROCESS_H
@@ -22,8 +23,8 @@ ucs_status_t accel_process_self(accel_process_t *process);
  * numbers. */
 ucs_status_t accel_secret(uint64_t *secret_p);
 
-/** Stores the PCI address of a device. Calls the driver's pci_address() only
- * once for each device. */
+/** Stores the PCI address of a device. For each device, calls the driver's
+ * pci_address() until it has succeeded once. */
 int accel_pci_of(int device, accel_pci_t *pci);
 
 /** Returns the ordinal of the device with this PCI address in this process; -1

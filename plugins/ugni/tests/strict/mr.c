@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory regions. The rules that are checked: with FI_MR_LOCAL, the descriptor
- * of a buffer is that of a region that contains the buffer; with
- * FI_MR_ENDPOINT, a region is bound and enabled before use, serves one
- * endpoint, and is closed before the endpoint; with FI_MR_RAW, keys have 24
- * bytes, are mapped before use, and are unmapped later.
+ * Memory regions. The rules that are checked: with FI_MR_LOCAL, and for
+ * accelerator memory, the descriptor of a buffer is that of a region that
+ * contains the buffer and permits the operation; with FI_MR_ENDPOINT, a region
+ * is bound and enabled before use, serves one endpoint, and is closed before
+ * the endpoint if it permits remote access; with FI_MR_RAW, keys have 24 bytes
+ * and are mapped before use. domain.c checks that they are unmapped later.
  */
 #include "strict.h"
 
@@ -27,8 +28,9 @@ static int demands(uint64_t mode)
     return (strict_options.modes & mode) != 0;
 }
 
-/* Converts a key of this provider to a key of the provider below. With
- * FI_MR_ENDPOINT the latter is different for each endpoint. */
+/* Converts a key of this provider to a key of the provider below (strict.h).
+ * With FI_MR_ENDPOINT, the result is different for each endpoint, of whose
+ * address `hash` is the hash. */
 static uint64_t key_of_ep(uint64_t key, uint64_t hash)
 {
     return demands(FI_MR_ENDPOINT) ? (key * 0x9e3779b97f4a7c15ull) ^ hash : key;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Entry point, options, fabrics. */
+/* Entry point, options and fabrics of the provider `strict`. */
 #include "strict.h"
 
 #include <stdarg.h>
@@ -106,8 +106,8 @@ int strict_real_info(const struct fi_info *info, struct fi_info **real_p)
     }
     hints->fabric_attr->prov_name   = replace(hints->fabric_attr->prov_name,
                                               strict_options.over);
-    hints->domain_attr->mr_mode     = 0; /* This provider converts keys, and
-                                          * uses offsets */
+    hints->domain_attr->mr_mode     = 0; /* `strict` passes on keys that it has
+                                          * converted, and offsets */
     hints->domain_attr->mr_key_size = 0;
     hints->caps &= ~(uint64_t)(FI_ATOMIC | FI_HMEM);
     rc = fi_getinfo(FI_VERSION(1, 17), NULL, NULL, 0, hints, real_p);

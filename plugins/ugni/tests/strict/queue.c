@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Completion queues and address vectors. */
+/* Completion queues and address vectors of the provider `strict`. */
 #include "strict.h"
 
 #include <netinet/in.h>
@@ -48,7 +48,8 @@ static int fill(strict_cq_t *cq)
 
 /* Returns the index of the held completion to report next. With the option
  * `shuffle` it is a random one. cq_read() then reports nothing while more
- * completions arrive, so that there are several to select from. */
+ * completions arrive and `held` is less than half full, so that there are
+ * several to select from. */
 static unsigned next_of(strict_cq_t *cq)
 {
     if (!strict_options.shuffle) {

@@ -35,18 +35,19 @@ typedef struct strict_options {
     const char *over;   /* Name of the provider below */
     uint64_t modes;     /* FI_MR_* that are required */
     unsigned addresses; /* Maximum number of addresses in an address vector */
-    unsigned depth;     /* Maximum number of outstanding operations; beyond it:
-                         * -FI_EAGAIN */
-    unsigned fail;      /* Number of an operation that completes with an error;
-                         * 0: none */
-    unsigned lose;      /* Number of a message that arrives empty; 0: none */
-    unsigned receives;  /* Maximum number of receives of an endpoint; beyond
-                         * it: -FI_ENOMEM */
+    unsigned depth;     /* Maximum number of outstanding sends, reads and writes
+                         * of a completion queue; beyond it: -FI_EAGAIN */
+    unsigned fail;      /* The n-th completion of a send, read or write of each
+                         * completion queue, from 1, is an error; 0: none */
+    unsigned lose;      /* The n-th message of each endpoint, from 1, arrives
+                         * empty; 0: none */
+    unsigned receives;  /* Maximum number of calls of fi_recv() that an endpoint
+                         * accepts in all; then: -FI_ENOMEM */
     size_t message;     /* Maximum bytes of a message; beyond it:
                          * -FI_EMSGSIZE */
     int shuffle;        /* Report completions in random order */
-    int hmem; /* ROCm memory can be registered; the tests use memory that the
-               * processor can access */
+    int hmem; /* FI_HMEM_ROCR memory can be registered, if the processor can
+               * access it */
 } strict_options_t;
 
 extern strict_options_t strict_options;

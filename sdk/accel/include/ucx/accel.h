@@ -208,9 +208,11 @@ typedef struct accel_driver {
      *  to `reason`. */
     ucs_status_t (*check_device)(int device, char *reason, size_t reason_size);
 
-    /** Optional. Called after the last memory domain of the process is closed.
-     * Releases what find() and describe() have allocated; later calls of find()
-     * and describe() allocate it again. */
+    /** Optional. Called when no memory domain is open any more: after the last
+     * one of the process is closed, or after the core has only checked whether
+     * there is a device (check_device()). Releases what find() and describe()
+     * have allocated; later calls of find() and describe() allocate it
+     * again. */
     void (*finish)(void);
 
     ucs_status_t (*status)(int result); /**< Status of a positive result */
@@ -313,8 +315,8 @@ typedef struct accel_driver {
 
     /** Called in context. Exports an allocation: writes the members kind, fd
      * and handle of `key`. Before the call, the library sets owner, pci, start
-     * and length, clears handle, and sets fd to -1. UCS_ERR_UNSUPPORTED: this memory cannot
-     * be exported. */
+     * and length, clears handle, and sets fd to -1. UCS_ERR_UNSUPPORTED: this
+     * memory cannot be exported. */
     int (*export_memory)(const accel_allocation_t *allocation,
                          accel_key_t *key);
     /** Optional. Releases the resources of an exported key. If the slot is
