@@ -112,11 +112,13 @@ typedef struct check {
  * name. */
 extern const check_t checks[];
 
-/* Stores the plugin's resources in the record. Marks the check as skipped if
- * the plugin reports that there is no device for it. */
+/* Stores the plugin's resources in the record. If the plugin cannot be loaded
+ * or listed, records a finding, or marks the check as skipped if hardware or
+ * software that the plugin needs is missing. */
 void list_resources(run_t *run);
 
-/* Records a finding; the check may continue. */
+/* Records a finding, up to CHECK_FINDINGS_MAX of them; the check may
+ * continue. */
 void check_fail(run_t *run, int rule, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Marks the check as skipped, with the reason. */

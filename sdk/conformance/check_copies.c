@@ -2,7 +2,7 @@
 /*
  * Rule 28 of sdk/ABI.md: a copier, a transport that copies between host memory
  * and memory that the processor cannot access, does so by each operation that
- * it supports, and by several at a time. Its domain detects that memory, and
+ * it supports, and by several at a time. If its domain detects that memory, it
  * returns a new descriptor from each query for a dmabuf.
  */
 #include <fcntl.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rules 6, 7, 10, 11, 24 and 29: the core accepts the descriptor, it contains
- * everything that the manifest declares, and it does not change while the
- * plugin is used. Variables that name paths have the flag for paths.
+ * Rules 6, 7, 10, 11, 24 and 29 of sdk/ABI.md: the core accepts the descriptor,
+ * it contains everything that the manifest declares, and it does not change
+ * while domains are opened. The manifest declares each operation that has a
+ * slot. Variables that name paths have UCX_CONFIG_FLAG_PATH.
  */
 #include "check.h"
 #include "offers.h"
@@ -90,9 +91,10 @@ static const ucx_transport_t *find_transport(const ucx_component_t *component,
 #define HAS_SLOT(_table, _slot) \
     (UCX_TABLE_HAS(_table, _slot) && ((_table)->_slot != NULL))
 
-/* Checks that the component has everything that the manifest declares. The
- * reverse needs no check: when the core loads a plugin, it rejects components
- * and transports that the manifest does not declare. */
+/* Checks that the component has everything that the manifest declares, and that
+ * the manifest declares each operation that has a slot. Components and
+ * transports that it does not declare need no check: the core rejects them when
+ * it loads the plugin. */
 static void check_declared_parts(run_t *run, const ucx_component_t *component)
 {
     const ucx_manifest_component_t *declared =
@@ -156,7 +158,7 @@ static int has_word(const char *text, const char *word)
 }
 
 /* Returns whether the name or help of a variable contains words for paths. Only
- * variables of text types are examined. */
+ * variables of the type UCX_CONFIG_STRING are examined. */
 static int names_a_path(const ucx_config_field_t *field)
 {
     static const char *const words[] = {"path", "file", "folder", "dir",

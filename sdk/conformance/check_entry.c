@@ -359,9 +359,9 @@ static void check_first_call(entry_test_t *test, const unsigned char *fds,
     finish_plugin(test);
 }
 
-/* Loads the plugin for two copies of the core in one process, each with its own
- * table of services: the descriptor that one copy has received must stay valid
- * when the other copy is unloaded. */
+/* Calls the entry point for two copies of the core in one process, each with
+ * its own table of services: the descriptor that one copy has received must
+ * stay valid when the other copy is unloaded. */
 static void check_two_cores(entry_test_t *test)
 {
     guard_t own = test->host_guard;
@@ -386,7 +386,8 @@ static void check_two_cores(entry_test_t *test)
                    (first->components[0] != second->components[0]),
                "two cores get one and the same descriptor or component");
 
-    /* The first core is unloaded together with its table of services */
+    /* Simulate the end of the first core: its table of services becomes
+     * inaccessible */
     test->plugin = first;
     finish_plugin(test);
     guard_close(&own);

@@ -31,8 +31,8 @@ typedef struct events_test {
                           * answered yet */
 } events_test_t;
 
-/* Sends a request. peer_call() is not used, because it would progress our
- * side. */
+/* Sends a request to the peer. peer_call() is not used, because it would
+ * progress this side. */
 static int post(events_test_t *test, peer_op_t op)
 {
     static peer_message_t message;
@@ -131,8 +131,8 @@ static int sleep_until(events_test_t *test, const uint64_t *count,
 }
 
 /* Requests a message from the peer, which sends it after a delay that depends
- * on `round`, so that messages arrive at each moment between this side's last
- * progress and its sleep. */
+ * on `round`, so that messages arrive at different moments between this side's
+ * last progress and its sleep. */
 static int ask_for_message(events_test_t *test, unsigned round)
 {
     static peer_message_t message;

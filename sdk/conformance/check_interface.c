@@ -74,9 +74,10 @@ static void check_addresses_of(run_t *run, party_t *party)
     }
 }
 
-/* Checks that a second query has the same result as the first. Calls the
- * plugin's slot, because uct_iface_query() returns the result that the core
- * stored when it opened the interface. */
+/* Checks that a second query returns the same flags, limits of active messages
+ * and lengths of addresses as the first. Calls the plugin's slot, because
+ * uct_iface_query() returns the result that the core stored when it opened the
+ * interface. */
 static void check_query(run_t *run, party_t *party)
 {
     ucx_iface_attr_t again = {.size = sizeof(again)};

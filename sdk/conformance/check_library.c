@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rules 1 to 3, read from the file: the library exports one versioned symbol,
- * links nothing of the core, and binds all symbols at load.
+ * Rules 1 to 3 of sdk/ABI.md, checked in the file: the library exports one
+ * versioned symbol, links nothing of the core, binds all symbols at load, and
+ * has no text relocations.
  */
 #include "check.h"
 #include "elf_file.h"
@@ -12,7 +13,7 @@
 
 #define VERSION_NODE "UCX_PLUGIN_1.0"
 
-/* Prefixes of the core's functions and of its libraries' names. */
+/* Prefixes of the core's functions, and of its libraries' names after "lib". */
 static const char *const core_words[] = {"ucp", "uct", "ucs", "ucm"};
 
 static void check_exports(run_t *run, const elf_file_t *file)

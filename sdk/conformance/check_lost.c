@@ -22,10 +22,10 @@
 #define NUM_PROBES  10
 #define KEEPALIVE   0.1 /* Interval in seconds */
 #define LOST_SECONDS \
-    30.0 /* Seconds until the loss of a killed peer is
+    30.0 /* Maximum seconds until the loss of a killed peer is
           * reported */
 #define CASE_SECONDS \
-    60.0 /* Seconds of a case, in addition to the time until
+    60.0 /* Maximum seconds of a case, in addition to the time until
           * the loss is reported */
 
 typedef struct lost_test {
@@ -58,7 +58,7 @@ static void handle_purge(uct_pending_req_t *self, void *arg)
     ++test.request_calls;
 }
 
-/* Kills the peer, or stops the network to it. */
+/* Kills the peer, or makes the network lose all frames. */
 static void lose_peer(void)
 {
     if (test.network != NULL) {
@@ -125,7 +125,8 @@ static int load_endpoint(int with_outstanding)
 }
 
 /* Progresses until the error handler is called, and every 0.1 s checks the
- * endpoint or sends a message, as a user would. */
+ * endpoint or sends a message, as a user would. Returns 0 with a finding if the
+ * handler is not called in time. */
 static int wait_for_failure(void)
 {
     double end = clock_now() + seconds_to_notice();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rule 24: the manifest conforms to the schema, and the core would use the
- * plugin from its folder.
+ * Rule 24 of sdk/ABI.md: the manifest conforms to the schema, each transport
+ * declares operations and a way to connect, and the core would use the plugin
+ * from its folder.
  */
 #include "check.h"
 #include "plugin.h"

@@ -42,7 +42,8 @@ static void send_one(talk_t *talk, party_kind_t kind, size_t length,
     }
 }
 
-/* Sends lengths at both ends of the range and around powers of two. */
+/* Sends messages with lengths at both ends of the range and around 2, 8, 32,
+ * and so on. */
 static void send_lengths(talk_t *talk, party_kind_t kind)
 {
     const size_t min = party_min(talk->party, kind);
@@ -66,8 +67,8 @@ static void send_lengths(talk_t *talk, party_kind_t kind)
     }
 }
 
-/* Sends messages with 1 to max_iov I/O vector entries, and zero-copy messages
- * with headers of one byte up to max_hdr bytes. */
+/* Sends messages with 1 to max_iov (ENTRIES_MAX at most) I/O vector entries,
+ * and zero-copy messages with headers of different lengths up to max_hdr. */
 static void send_pieces(talk_t *talk, party_kind_t kind)
 {
     const size_t max     = party_max(talk->party, kind);
@@ -130,8 +131,8 @@ static void ask_for_messages(talk_t *talk, party_kind_t kind, size_t length,
     }
 }
 
-/* Returns whether the interface has am_short_iov. The core uses another kind
- * for transports without it. */
+/* Sends one byte by am_short_iov. Returns 0 if the interface does not have this
+ * operation: the core then uses another kind of message. */
 static int has_short_iov(talk_t *talk)
 {
     ucs_status_t status = party_send(talk->party, PARTY_SHORT_IOV, 1, 0, 1);

@@ -139,8 +139,8 @@ static ucs_status_t add(pending_t *test, request_t *request)
 }
 
 /* Queues a request. If pending_add returns UCS_ERR_BUSY, a send may succeed:
- * then sends a message and tries again, until the send resources are used
- * up. */
+ * then sends a message and tries again, until the send resources are used up.
+ * Returns 0 with a finding on failure. */
 static int queue(pending_t *test, unsigned index)
 {
     double end = clock_now() + BUSY_SECONDS;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads dynamic symbols by libelf, which checks each offset in the file. */
+/* Reads the dynamic symbols and the dynamic section by libelf, which checks
+ * each offset in the file. */
 #include "elf_file.h"
 
 #include <errno.h>

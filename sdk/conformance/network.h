@@ -41,8 +41,9 @@ typedef struct network {
 int network_start(run_t *run, network_t *network);
 void network_stop(network_t *network);
 
-/* Sets the mode for frames that are sent from now on. When it returns, all
- * earlier frames have been carried, or lost, in the previous mode. */
+/* Sets the mode for frames that are sent from now on. Earlier frames are
+ * carried or lost in the previous mode; those that it delays may be delivered
+ * after this function has returned. */
 void network_set(network_t *network, network_mode_t mode);
 
 #endif

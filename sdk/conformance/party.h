@@ -21,7 +21,7 @@
 #define PARTY_ADDRESS_MAX 4096
 #define PARTY_KEPT_MAX    32
 
-/* Maximum length of zero-copy messages. */
+/* Maximum bytes of the messages that the checks send. */
 #define PARTY_ZCOPY_MAX ((size_t)4 << 20)
 
 /* Requested alignment of received messages, if the interface has
@@ -159,14 +159,13 @@ unsigned party_progress(party_t *party);
 void party_settle(party_t *party, double seconds);
 
 /* Return whether the interface supports messages of this kind, and the minimum
- * and maximum length of such a message in bytes. */
+ * and maximum bytes of such a message (PARTY_ZCOPY_MAX at most). */
 int party_has(const party_t *party, party_kind_t kind);
 size_t party_min(const party_t *party, party_kind_t kind);
 size_t party_max(const party_t *party, party_kind_t kind);
 
 /* Returns a supported kind of message, or PARTY_NUM_KINDS if there is none.
- * *length_p receives a length for it that is neither very short nor large:
- * about 1000 bytes. */
+ * *length_p receives the length nearest to 1000 bytes that this kind has. */
 party_kind_t party_some_kind(const party_t *party, size_t *length_p);
 
 /* Returns a kind for the smallest messages. The interface must have active
@@ -174,7 +173,8 @@ party_kind_t party_some_kind(const party_t *party, size_t *length_p);
 party_kind_t party_small_kind(const party_t *party);
 
 /* The reply side of a ping-pong by the shared counter run->record->tosses:
- * waits `count` times until the counter is odd, and adds one to it. */
+ * waits `count` times until the counter is odd, and adds one to it. Gives up
+ * after PARTY_PATIENCE. */
 void party_answer_tosses(party_t *party, uint64_t count);
 
 /*
@@ -191,7 +191,8 @@ ucs_status_t party_try(party_t *party, party_kind_t kind, size_t length,
 void party_check_calls(party_t *party);
 
 /* Retries party_try() until the message is sent, waits until the send buffer
- * can be reused, and overwrites it. */
+ * can be reused, and overwrites it. UCS_ERR_TIMED_OUT: there were no send
+ * resources for PARTY_PATIENCE. */
 ucs_status_t party_send(party_t *party, party_kind_t kind, size_t length,
                         size_t header, size_t entries);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sending: one function for all kinds of active messages. */
+/* Sends active messages of all kinds, and computes the counters that the
+ * receiver is expected to have. */
 #include "party.h"
 
 #include <stdlib.h>
@@ -115,7 +116,7 @@ void party_done_init(party_done_t *done, party_t *party)
 }
 
 /* Returns the send buffer, filled with the message of this length, or NULL if
- * no memory can be registered. */
+ * memory_get() fails. */
 static void *get_buffer(party_t *party, size_t length)
 {
     if (party->buffer.length < size_max(length, 1)) {
@@ -138,7 +139,7 @@ static void *get_buffer(party_t *party, size_t length)
 
 /* Overwrites the buffer of a complete send, so that a transport that reads the
  * buffer too late sends wrong bytes. After a zero-copy send, calls progress
- * once, because a faulty transport may read the buffer there. After other
+ * once, because a faulty transport may read the buffer in progress. After other
  * sends, progress is not called, so that transports can coalesce messages. */
 static void spoil_buffer(party_t *party, party_kind_t kind, size_t length)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The local side of the socket to the peer; begins and ends conversations. */
+/* Forks the peer process; the local side of the socket to it; begins and ends
+ * conversations. */
 #include "peer.h"
 #include "slots.h"
 
@@ -92,7 +93,8 @@ int peer_has_answered(const peer_t *peer)
 }
 
 /* Reports a peer that does not answer; returns 0. If the socket is closed, the
- * peer is exiting: waits until its process has ended. Otherwise, it hangs. */
+ * peer is exiting: waits until its process has ended. Otherwise, the peer hangs
+ * and is killed. */
 static int lose_peer(peer_t *peer)
 {
     int timed_out, status;

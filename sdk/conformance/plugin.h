@@ -16,8 +16,8 @@
 int plugin_is_found(run_t *run);
 
 /* Loads the plugin and returns its descriptor. Returns NULL on failure: with a
- * finding, or with the check marked as skipped if there is no device for the
- * plugin. */
+ * finding, or with the check marked as skipped if hardware or software that the
+ * plugin needs is missing. */
 const ucx_plugin_t *plugin_load(run_t *run);
 
 /* Returns a component of the core by its name; NULL if there is none. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Requests memory from the peer process, and makes the peer fill and verify
- * that memory. */
+/* Requests memory from the peer process, makes the peer fill and verify that
+ * memory, and waits for operations on it. */
 #include "remote.h"
 #include "slots.h"
 

@@ -31,14 +31,15 @@ void runner_run(const target_t *target, const resource_t *resource,
 /*
  * Runs `body` in a child process of a check, so that the check can run several
  * bodies that fork a peer: a peer has to be forked before the plugin is loaded.
- * The record is shared. If the child crashes or exceeds `limit` seconds,
- * records a finding under `rule` that names `what`.
+ * The record is shared. If the child crashes, exits early or exceeds `limit`
+ * seconds, records a finding under `rule` that names `what`.
  */
 void runner_apart(run_t *run, void (*body)(run_t *run, void *arg), void *arg,
                   double limit, int rule, const char *what);
 
-/* Waits at most `limit` seconds for a process, then kills it. Returns its wait
- * status; *timed_out is set if it was killed. */
+/* Waits at most `limit` seconds for a process, then kills it (never, if the
+ * kernel has no pidfd_open()). Returns its wait status; *timed_out is set if it
+ * was killed. */
 int runner_wait(pid_t pid, double limit, int *timed_out);
 
 #endif

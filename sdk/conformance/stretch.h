@@ -18,7 +18,7 @@
 
 typedef struct stretch {
     /* Values at the start: */
-    double start;     /* Wall-clock time in seconds */
+    double start;     /* Result of clock_now() (clock.h) */
     double processor; /* Seconds of processor time of the thread so far */
     long waits;       /* Number of voluntary context switches so far */
 } stretch_t;

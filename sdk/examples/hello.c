@@ -105,7 +105,8 @@ static int connect_endpoint(struct hello *hello, const void *address)
 
 /* Waits for an operation, which has returned NULL (it is complete), an error,
  * or a request that is still in progress. A request completes only while
- * ucp_worker_progress() is called. */
+ * ucp_worker_progress() is called. If the peer is lost, cancels the request and
+ * returns the error that UCP has reported. */
 static ucs_status_t finish(struct hello *hello, void *request)
 {
     ucs_status_t status;

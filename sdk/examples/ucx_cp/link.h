@@ -63,10 +63,12 @@ int link_wait(struct link *link, const struct link_op *op);
 void link_cancel(struct link *link, struct link_op *op);
 
 /* Progresses until the peer has closed the bootstrap socket, which shows that
- * it has received our last message; at most for 5 seconds. */
+ * it has received our last message; at most for 5 seconds, or until the peer is
+ * lost or the user interrupts the program. */
 void link_wait_goodbye(struct link *link);
 
-/* Makes all waiting functions return; may be called by a signal handler. */
+/* Makes link_step(), link_wait() and link_wait_goodbye() return; may be called
+ * by a signal handler. */
 void link_interrupt(void);
 bool link_interrupted(void);
 

@@ -9,7 +9,8 @@
 
 struct cp_options {
     const char *path;   /* send: the file; receive: the directory */
-    const char *host;   /* send: the receiver; receive: where to listen */
+    const char *host;   /* send: the receiver; receive: where to listen. NULL:
+                         * the loopback */
     const char *output; /* receive: the name to store under, or NULL */
     uint16_t port;
     uint32_t chunk; /* send: bytes of a chunk, which is one message */
@@ -25,8 +26,8 @@ enum { CP_WINDOW = 8 }; /* Number of chunks in flight, on either side */
 int cp_send(const struct cp_options *options);
 int cp_receive(const struct cp_options *options);
 
-/* Prints a line such as "name: 1.00 GiB in 0.51 s, 1.96 GiB/s, xxh64 ..." on
- * stdout. */
+/* Prints a line such as "sent name: 1.00 GiB in 0.510 s, 1.96 GiB/s, xxh64 ..."
+ * on stdout; it begins with `what`. */
 void cp_report(const char *what, const char *name, uint64_t size,
                double seconds, uint64_t hash);
 

@@ -33,8 +33,8 @@
 UCX_BEGIN_DECLS
 
 enum {
-    UCX_COPY_LOOP_MIN = 2048, /**< Shorter copies use memcpy(), which copies
-                               *   them by a loop as well */
+    UCX_COPY_LOOP_MIN = 2048, /**< ucx_copy() copies fewer bytes by memcpy(),
+                               *   which does not use rep movsb for them */
     /** Bytes of a cache line */
     UCX_COPY_LINE     = 64,
     UCX_COPY_AHEAD    = 1536, /**< Prefetch distance in bytes: as much as one
@@ -114,9 +114,9 @@ static inline void ucx_copy(void *dest, const void *src, size_t length)
 /**
  * Copies `length` bytes of a transfer that is larger than the caches. On
  * x86-64, copies of 1024 and more bytes use non-temporal stores: they do not
- * load the destination into the caches, where it would replace other data. The
- * fence at the end makes the data visible to other threads before any later
- * store of this thread.
+ * load the destination into the caches, where it would replace other data. Such
+ * a copy ends with a fence, which makes the data visible to other threads
+ * before any later store of this thread.
  */
 static inline void ucx_copy_stream(void *dest, const void *src, size_t length)
 {

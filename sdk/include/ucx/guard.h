@@ -9,10 +9,11 @@
  * ucx_guard_give(), and calls no callback of a user: the next progress calls
  * them. Optional.
  *
- * A call of the user costs a few instructions: it executes no fence and no
- * atomic read-modify-write. The service thread executes the expensive barrier
- * instead (membarrier), and does its work only while no call is running. A call
- * that begins during this work waits for its end.
+ * If the kernel supports membarrier, a call of the user costs a few
+ * instructions: it executes no fence and no atomic read-modify-write. The
+ * service thread executes the expensive barrier instead (membarrier), and does
+ * its work only while no call is running. A call that begins during this work
+ * waits for its end.
  *
  *   user                           service thread
  *   depth = 1                      taken = 1

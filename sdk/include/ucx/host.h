@@ -66,9 +66,9 @@ typedef struct ucx_mpool_params {
                                *   limit */
     /** Allocate and free a chunk, a block of elems_per_chunk elements, from
      *  other memory than the heap, registered memory for example. Both NULL:
-     *  the heap. `alloc` may enlarge *size. Called by the pool's worker thread;
+     *  the heap. chunk_alloc may enlarge *size. Called by the worker's thread;
      *  they may block as long as a registration takes. After an error of
-     *  `alloc`, mpool_grow returns NULL. */
+     *  chunk_alloc, mpool_grow returns NULL. */
     ucs_status_t (*chunk_alloc)(void *arg, size_t *size, void **chunk_p);
     void (*chunk_free)(void *arg, void *chunk);
     /** Called once for each element of a new chunk, by the thread that added
@@ -97,9 +97,10 @@ typedef struct ucx_rcache_params {
     const char *name;
     size_t region_size; /**< sizeof the plugin's region, including this head */
     size_t alignment;   /**< Regions are extended to multiples of this */
-    size_t max_regions; /**< Maximum number of regions; SIZE_MAX: no limit */
-    size_t max_bytes;   /**< Maximum sum of lengths in bytes; SIZE_MAX: no
+    size_t max_regions; /**< Maximum number of cached regions; SIZE_MAX: no
                          *   limit */
+    size_t max_bytes;   /**< Maximum sum of the lengths of cached regions in
+                         *   bytes; SIZE_MAX: no limit */
     /** Register and deregister [region->address, +length). `flags` are those of
      *  rcache_get. Called without a lock held; they may block. mem_reg runs on
      *  the thread that calls rcache_get, which returns its errors. mem_dereg
@@ -190,11 +191,11 @@ typedef struct ucx_host {
     uint32_t abi; /**< Newest ABI version that the host supports */
 
     /* --- Logging ------------------------------------------------------- */
-    /** Current log level; the inline macros of <ucx/log.h> format no message
-     *  above it. */
+    /** Current log level; the macros of <ucx/log.h> do not call `log` for
+     *  messages above it. */
     const int *log_level;
-    /** Writes one line. `level` is a ucs_log_level_t; messages above *log_level
-     *  are dropped. */
+    /** Writes one line. `level` is a ucs_log_level_t. Do not call it for levels
+     *  above *log_level: the host may write such messages, too. */
     void (*log)(int level, const char *file, int line, const char *format, ...)
         __attribute__((format(printf, 4, 5)));
 
@@ -219,12 +220,13 @@ typedef struct ucx_host {
      *  least the accesses in `flags` (UCT_MD_MEM_ACCESS_*), from the cache or
      *  by mem_reg; may block as long as mem_reg does. The caller owns one
      *  reference until rcache_put. Errors of mem_reg are returned.
+     *  UCS_ERR_INVALID_PARAM: `length` is 0 or the range wraps around.
      *  UCS_ERR_UNSUPPORTED in a forked child. */
     ucs_status_t (*rcache_get)(ucx_rcache_t *rcache, void *address,
                                size_t length, unsigned flags,
                                ucx_rcache_region_t **region_p);
-    /** Releases one reference. The region stays cached until it is evicted or
-     *  its memory is unmapped. */
+    /** Releases one reference. A cached region stays cached until it is
+     *  evicted, a larger region replaces it, or its memory is unmapped. */
     void (*rcache_put)(ucx_rcache_t *rcache, ucx_rcache_region_t *region);
     /** Deregisters everything; regions still in use are reported. No other call
      *  of this cache may run. */

@@ -107,8 +107,8 @@ static inline unsigned ucx_pending_dispatch(ucx_pending_queue_t *queue)
     return count;
 }
 
-/* Functions for a queue that several endpoints of an interface share. Behind
- * the link, each request stores the endpoint to which it belongs. */
+/* Functions for a queue that several endpoints of an interface share. After the
+ * link, each request stores the endpoint to which it belongs. */
 
 static inline uct_ep_h *ucx_pending_owner(uct_pending_req_t *req)
 {

@@ -383,7 +383,7 @@ enum {
 };
 
 /**
- * Operations of an endpoint, ordered by frequency. Required: destroy.
+ * Operations of an endpoint. Required: destroy.
  *
  * Status of a send operation:
  *   UCS_OK              complete; the caller may reuse the buffers

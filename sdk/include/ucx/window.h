@@ -10,14 +10,21 @@
  * is a ucx_window_rx_t in a receive buffer. The window keeps the buffer until
  * all packets before it have arrived.
  *
- * What a sender calls (sdk/examples/udp/src/stream.c and source.c use all of
- * it):
+ * What a sender calls (an example is stream.c and timer.c in
+ * sdk/examples/udp/src):
  *  - for each packet: ucx_window_is_open(), then ucx_window_sent();
  *  - for an acknowledgement: ucx_window_take_ack(), which returns the packets
  *    whose buffers can be freed, then ucx_window_resend() until it returns
  *    NULL;
  *  - when `deadline` has passed: ucx_window_has_expired(). If it returns 0:
  *    ucx_window_time_out(), then ucx_window_resend() until it returns NULL.
+ *
+ * What a receiver calls:
+ *  - for each packet: ucx_window_arrived(). If it returns
+ *    UCX_WINDOW_RX_IN_ORDER: ucx_window_next() until it returns NULL;
+ *  - for each packet that it sends, and for a separate acknowledgement when
+ *    ucx_window_ack_is_due(): ucx_window_sack(), which is sent together with
+ *    rx_psn, then ucx_window_acked().
  *
  * A packet counts as lost if a packet whose number is higher by three or more
  * is acknowledged before it, or if its own acknowledgement does not arrive
@@ -46,7 +53,7 @@ enum {
     UCX_WINDOW_REORDER   = 3, /**< A packet counts as lost when another packet,
                                *   sent this many packets later or more, is
                                *   acknowledged */
-    /** Window of a new connection, in packets */
+    /** Window of a new connection, in packets; max_window if that is less */
     UCX_WINDOW_INITIAL   = 32,
     UCX_WINDOW_MIN = 8, /**< Smallest window that losses lead to, in packets: a
                          *   few control packets can always be sent */
@@ -108,7 +115,8 @@ typedef struct ucx_window {
                          *   packet per round trip, below it by one per
                          *   acknowledged packet */
     unsigned grown;     /**< Number of packets acknowledged since the window
-                         *   last grew; counted only at and above `threshold` */
+                         *   last grew or shrank; counted only at and above
+                         *   `threshold` */
     unsigned in_flight; /**< Number of packets sent that are neither
                          *   acknowledged nor counted as lost */
     unsigned num_lost;  /**< Number of packets with UCX_WINDOW_TX_LOST */
@@ -328,9 +336,9 @@ static inline void ucx_window_connected(ucx_window_t *window, uint32_t rx_psn,
     window->deadline   = now + window->rto;
 }
 
-/** Called when a packet that counts as lost is acknowledged without having been
- * retransmitted. So nothing was lost at the timeout, and the remaining packets
- * are still in flight: restores the window. */
+/** Called when, after a timeout, a packet that counts as lost is acknowledged
+ * before it is retransmitted. So nothing was lost at the timeout, and the
+ * remaining packets are still in flight: restores the window. */
 static inline void ucx_window_undo_time_out_(ucx_window_t *window)
 {
     ucx_window_tx_t *tx;
@@ -620,9 +628,9 @@ static inline ucx_window_rx_t *ucx_window_drop_kept(ucx_window_t *window)
 }
 
 /** Returns the packets received out of order, in the format of
- * ucx_window_take_ack(). The cumulative acknowledgement is rx_psn. While packets
- * that were kept are delivered, the next one may have the number rx_psn, for
- * which there is no bit. */
+ * ucx_window_take_ack(). The cumulative acknowledgement is rx_psn. While
+ * packets that were kept are delivered, the next one may have the number
+ * rx_psn, for which there is no bit. */
 static inline uint64_t ucx_window_sack(const ucx_window_t *window)
 {
     uint64_t sack = 0;

@@ -9,7 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Messages that one call of progress delivers, so that the call is short. */
+/* Maximum number of messages that one call of progress delivers, so that the
+ * call is short. */
 enum { MESSAGES_A_ROUND = 16 };
 
 static const ucx_config_field_t fields[] = {
@@ -34,8 +35,8 @@ static ucs_status_t query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
     return ucx_simple_device("memory", UCT_DEVICE_TYPE_SELF, devices_p, num_p);
 }
 
-/* Returns an id that is unique among the interfaces of this and other processes
- * of the host. */
+/* Returns an id that is unique among the interfaces of all processes in this
+ * PID namespace. */
 static uint64_t make_id(void)
 {
     static _Atomic uint32_t count;

@@ -120,8 +120,9 @@ static void compute(double seconds)
     }
 }
 
-/* Takes long, but only in the first call, like a plugin that then stores what
- * it has found out about a device. */
+/* The defects "entry-sleeps" and "entry-computes": takes long, but only in the
+ * first call, like a plugin that then stores what it has found out about a
+ * device. */
 static void be_slow(void)
 {
     static int is_known;

@@ -48,7 +48,7 @@ typedef struct {
     uct_iface_t super;
     uint64_t id; /* The interface address */
     config_t config;
-    op_t *head, **tail; /* Operations that are not complete */
+    op_t *head, **tail; /* Operations whose completions progress has to call */
     unsigned queued;    /* Number of copies in that list */
     unsigned posted;    /* Number of copies posted so far, for
                          * UCX_OPAQUE_FAIL */

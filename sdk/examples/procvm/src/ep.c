@@ -51,8 +51,9 @@ static int listen_somewhere(procvm_name_t *name)
     return -1;
 }
 
-/* Returns whether the process at the other end of the connection is the peer's
- * process, by the credentials that the kernel returns. */
+/* Returns whether the process at the other end of the connection is the process
+ * of the peer and belongs to this user, by the credentials that the kernel
+ * returns. */
 static int is_peer(const procvm_ep_t *ep, int fd)
 {
     struct ucred cred = {0};

@@ -128,10 +128,10 @@ static ucs_status_t mem_reg(uct_md_h md, void *address, size_t length,
     return UCS_OK;
 }
 
-/* Ends a registration. A peer that begins a copy later reads 0, or other data,
- * instead of the random number of the registration, and the copy fails. A copy
- * that a peer has begun cannot be stopped, so UCX_MEM_DEREG_INVALIDATE is not
- * supported. */
+/* Ends a registration. A peer that begins a part of a copy (rma.c) later reads
+ * 0, or other data, instead of the random number of the registration, and the
+ * copy fails. A part that a peer has begun cannot be stopped, so
+ * UCX_MEM_DEREG_INVALIDATE is not supported. */
 static ucs_status_t mem_dereg(uct_md_h md, uct_mem_h memh,
                               const ucx_mem_dereg_params_t *params)
 {

@@ -91,7 +91,8 @@ typedef struct procvm_iface {
     procvm_ep_t *eps;
     procvm_ep_t *dead; /* Endpoints that were destroyed during progress, and
                         * whose memory is freed at its end */
-    procvm_op_t *ops, **ops_tail; /* Operations that are not complete */
+    procvm_op_t *ops, **ops_tail; /* Operations whose completions progress has
+                                   * to call, oldest first */
     procvm_message_t tx, rx;      /* Buffers for one message */
 } procvm_iface_t;
 

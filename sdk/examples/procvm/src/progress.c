@@ -14,7 +14,7 @@ enum { EVENTS_A_ROUND = 16 };
 
 /* Receives and delivers a message; returns 1. Returns 0 if there is none. If
  * the peer has closed the connection, the endpoint fails, but only after all
- * messages were received. */
+ * messages were received. A malformed message fails the endpoint as well. */
 static int receive(procvm_iface_t *iface, procvm_ep_t *ep)
 {
     procvm_message_t *rx = &iface->rx;

@@ -57,10 +57,10 @@ static void deliver_kept(udp_iface_t *iface, udp_source_t *source)
 }
 
 /* On the service thread, which must not call handlers of the user, copies a
- * datagram for the next progress. If that is not possible, because too many
- * datagrams wait already, sends UDP_FLAG_BUSY and returns 0: the datagram is
- * dropped without an acknowledgement. On the user's thread, sets *copy_p to
- * NULL and returns 1. */
+ * datagram for the next progress. If too many datagrams wait already, or memory
+ * is lacking, sends UDP_FLAG_BUSY and returns 0: the datagram is dropped
+ * without an acknowledgement. On the user's thread, sets *copy_p to NULL and
+ * returns 1. */
 static int prepare(udp_iface_t *iface, const struct sockaddr_in *peer,
                    const udp_header_t *header, const char *data,
                    unsigned length, udp_kept_t **copy_p)

@@ -17,8 +17,9 @@
 
 enum {
     DATAGRAMS_A_TICK = 64, /* Maximum that one call of the timer receives */
-    ARRIVED_MAX      = 64, /* Messages that may wait for progress. More are
-                            * dropped, and the sender is asked to wait */
+    ARRIVED_MAX      = 64, /* If so many messages wait for progress, further
+                            * datagrams are dropped, and the sender is asked to
+                            * wait */
 };
 
 /* Interval of the timer in seconds; much less than the timeout of any peer. */

@@ -206,7 +206,8 @@ ucs_status_t udp_stream_flush(udp_stream_t *stream, uct_completion_t *comp);
 void udp_stream_retransmit(udp_stream_t *stream, double now);
 /* Marks the stream as failed; the next progress reports it. */
 void udp_stream_fail(udp_stream_t *stream, ucs_status_t status);
-/* Completes all flushes with the status, and drops unacknowledged datagrams. */
+/* Makes progress complete all flushes with the status (those of the interface
+ * with UCS_OK), and drops unacknowledged datagrams. */
 void udp_stream_cancel(udp_stream_t *stream, ucs_status_t status);
 
 /* timer.c */
