@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Fixture for tests of the copier. The copier is the transport of a device's
- * plugin that copies between host and device memory. The fixture opens one
- * interface of this transport. */
+/* Fixture for tests of the copier. The copier is the transport of a UCX plugin
+ * for devices (plugins/cuda, rocm or ze) that copies between host and device
+ * memory. The fixture opens one interface of this transport. The devices are
+ * those of an emulated driver (tests/emulated). */
 #ifndef TEST_CUDA_COPIER_H
 #define TEST_CUDA_COPIER_H
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Names and functions of CUDA, for tests that run over several drivers.
- * tests/ze and tests/rocm have a header of this name with the same
- * declarations; the include path of a build selects one of the three.
+ * Names and functions of CUDA, for tests that run over several drivers. A
+ * driver is the library through which a UCX plugin uses its devices: that of
+ * CUDA, HIP (plugins/rocm) or Level Zero (plugins/ze). The tests use emulated
+ * ones (tests/emulated). tests/ze and tests/rocm have a header of this name
+ * with the same declarations; the include path of a build selects one of the
+ * three.
  */
 #ifndef TEST_DEVICE_H
 #define TEST_DEVICE_H
@@ -24,9 +27,10 @@
 /** Names and codes for tests of IPC, the access to memory of another process.
  *
  * DEVICE_IPC: component and transport of IPC. DEVICE_EXPORT: call of the driver
- * that exports memory as a file descriptor. DEVICE_IMPORT: call that opens
- * memory by such a descriptor. DEVICE_OPEN, DEVICE_CLOSE: calls that open
- * memory by a handle, and close it.
+ * that exports memory, as a file descriptor if the driver supports this.
+ * DEVICE_IMPORT: call that opens memory by such a descriptor; not defined for a
+ * driver without. DEVICE_OPEN, DEVICE_CLOSE: calls that open memory by a
+ * handle, and close it.
  *
  * DEVICE_LOST: code for emulated_lose(), which makes all later calls for a
  * device fail; the plugin then ends copies with DEVICE_LOST_STATUS.
@@ -59,14 +63,15 @@ enum {
     /** Calls with which the plugin checks the state of a queue: DEVICE_CHECK
      * and the calls that select the context */
     CALLS_OF_A_CHECK  = 4,
-    /** Calls for each device buffer of a message that goes through host
+    /** Maximum calls for each device buffer of a message that goes through host
      * memory: the query of the memory type (1), the context (3), the copy (1),
-     * and the write of the flag by which the plugin detects the end of the copy
-     * (1) */
+     * and the write of the flag by which the plugin detects the end of the
+     * copy (1) */
     CALLS_OF_A_BUFFER = 6,
-    /** Calls for a message that one side copies directly between the memory of
-     * both sides: queries of the memory for detection, export and copy (5), the
-     * context (3), the copy (1), the write of the copy's flag (1) */
+    /** Maximum calls for a message that one side copies directly between the
+     * memory of both sides: queries of the memory for detection, export and
+     * copy (5), the context (3), the copy (1), the write of the copy's flag
+     * (1) */
     CALLS_OF_A_DIRECT = 10,
 };
 

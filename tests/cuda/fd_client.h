@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Helpers for tests in which one process opens memory of another process by a
- * file descriptor. The plugin duplicates the descriptor with pidfd_getfd() if
- * the kernel permits that. Otherwise it sends the memory's packed key to a
- * socket of the process that exports the memory; that process answers with the
- * descriptor. The helpers forbid pidfd_getfd(), and send keys in ways in which
- * the plugin does not. */
+ * file descriptor. The UCX plugin of the device (plugins/cuda or ze) duplicates
+ * the descriptor with pidfd_getfd() if the kernel permits that. Otherwise it
+ * sends the memory's packed key to a socket of the process that exports the
+ * memory; that process answers with the descriptor. The helpers forbid
+ * pidfd_getfd(), and send keys in ways in which the plugin does not. */
 #ifndef TEST_CUDA_FD_CLIENT_H
 #define TEST_CUDA_FD_CLIENT_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Allocates and releases each kind of memory (memory_kind_t) for the owner
- * process (ipc_owner.h). tests/ze and tests/rocm have a header of this name;
- * the include path of a build selects one of the three. */
+/* Allocates and releases each kind of memory (memory_kind_t) of the CUDA driver
+ * for the owner process (ipc_owner.h). tests/ze and tests/rocm have a header of
+ * this name; the include path of a build selects one of the three. */
 #ifndef TEST_IPC_MEMORY_H
 #define TEST_IPC_MEMORY_H
 

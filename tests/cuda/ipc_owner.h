@@ -3,7 +3,8 @@
  * The two processes in the tests of IPC, the access to memory of another
  * process. The test process forks the owner. The owner allocates device memory,
  * and executes orders that the test process sends over a socket. Each process
- * has an open interface of the plugin's IPC transport.
+ * has an open interface of the IPC transport of the UCX plugin under test
+ * (plugins/cuda, rocm or ze), which uses an emulated driver (tests/emulated).
  */
 #ifndef TEST_CUDA_IPC_OWNER_H
 #define TEST_CUDA_IPC_OWNER_H
@@ -35,7 +36,8 @@ typedef enum {
     PLAIN,        /* From the driver's ordinary allocation function */
     BY_FD,        /* The test process opens it by a file descriptor; the same
                    * as PLAIN if the driver does not support this */
-    SHARED,       /* From a pool that can be exported */
+    SHARED,       /* From a pool that can be exported; the same as PLAIN if the
+                   * driver has no such pool */
     UNEXPORTABLE, /* Cannot be exported; the owner frees it before it answers */
 } memory_kind_t;
 
@@ -54,7 +56,7 @@ typedef struct {
     ucs_status_t status;
     uint64_t address; /* ALLOCATE, REGISTER: address of the memory */
     char value;       /* READ: the last byte */
-    /* Number of exports by descriptor since the start of the owner */
+    /* Number of calls of DEVICE_EXPORT (device.h) by the owner so far */
     unsigned exports;
     /* ALLOCATE, REGISTER: packed key of the memory, if `status` is UCS_OK */
     char key[MAX_KEY];
@@ -70,8 +72,8 @@ extern uct_iface_h iface;         /* The interface that was opened last */
 /* Process id of the owner, in the test process; a test that has killed the
  * owner sets this to 0 */
 extern pid_t child;
-/* Opens `iface`, and stores its addresses. */
 
+/* Opens `iface`, and stores its addresses. */
 void open_iface(addresses_t *addresses);
 /* Closes all open interfaces. */
 void close_iface(void);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Two connected UCP workers of this process, and counts of the driver's calls.
- * A "side" is one of the two workers with its buffers. The variable UCX_TLS
- * selects the transports between the workers. */
+/* Two connected UCP workers of this process, and counts of the calls of the
+ * emulated driver (tests/emulated). A "side" is one of the two workers with its
+ * buffers. The variable UCX_TLS, which meson.build sets, selects the transports
+ * between the workers. */
 #ifndef TEST_CUDA_SIDES_H
 #define TEST_CUDA_SIDES_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Runs test suites in this process. libcheck would otherwise fork a child for
- * each test, and the driver cannot be used in a child of a process that has
- * started it. */
+ * each test, and the driver of the devices (tests/emulated) cannot be used in a
+ * child of a process that has started it. */
 #ifndef TEST_CUDA_SUITE_H
 #define TEST_CUDA_SUITE_H
 

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Counts the calls of the driver for a message between two workers. On a real
- * device a copy takes microseconds; an allocation or a registration takes
+ * Counts the calls of the driver for a message between two workers. The driver
+ * is an emulated one (tests/emulated): the library of CUDA, HIP or Level Zero
+ * through which a UCX plugin (plugins/cuda, rocm or ze) uses its devices. On a
+ * real device a copy takes microseconds; an allocation or a registration takes
  * hundreds of microseconds. Therefore the tests require:
  * - A small message costs one copy for each of its buffers in device memory.
  * - A large message between two buffers in device memory costs one copy in all.
+ * - For each of these copies, a message makes at most CALLS_OF_A_BUFFER calls
+ *   of all kinds, a large message CALLS_OF_A_DIRECT (device.h).
  * - After the first messages no call creates or releases a resource.
- * - A large put or get through host memory starts the next copy before the data
- *   of the previous one is sent.
+ * - A large put or get through host memory is copied in parts: the copy of the
+ *   second part is issued before that of the first part is complete.
  *
+ * The variables are set by meson.build in tests/cuda, tests/rocm and tests/ze.
  * UCX_TLS contains tcp and the copier, which is the plugin's transport that
- * copies between host and device memory. If the variable TEST_DIRECT is set,
- * UCX_TLS also contains the plugin's IPC transport, which copies directly
- * between the memory of both workers; only the test of large messages runs
- * then.
+ * copies between host and device memory. If TEST_DIRECT is set, UCX_TLS also
+ * contains the plugin's IPC transport, which copies directly between the memory
+ * of both workers; only the test of large messages runs then.
  */
 #include <check.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests the copier of the cuda plugin over the emulated driver, through the
+ * Tests the copier of plugins/cuda over the emulated CUDA driver, through the
  * public UCT API. The copier is the plugin's transport that copies between host
  * and device memory. The tests cover behaviour that the conformance kit does
  * not test.

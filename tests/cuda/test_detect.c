@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Detection of memory types in UCP with the cuda plugin. UCP remembers the
- * pages that are known to be host memory, so that it queries the driver only
- * once for a host buffer. It must still detect device memory that is later at
- * the same address, and use the memory types that the program has entered in
- * the cache of memory types. UCX_TLS contains cuda and self.
+ * Detection of memory types in UCP with plugins/cuda. UCP remembers the pages
+ * that are known to be host memory, so that it queries the (emulated) CUDA
+ * driver only once for a host buffer. It must still detect device memory that
+ * is later at the same address, and use the memory types that the program has
+ * entered in the cache of memory types. meson.build sets UCX_TLS to cuda,self.
  */
 #include <check.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Faults of the device, of the driver and of the program. Each copy must end
- * with a status, no call may wait for ever, and the copier must be usable
- * afterwards. The copier is the plugin's transport that copies between host and
- * device memory.
+ * Faults of the device, of the emulated CUDA driver (tests/emulated) and of the
+ * program. Each copy must end with a status, no call may wait for ever, and the
+ * copier must be usable afterwards. The copier is the transport of the plugin
+ * plugins/cuda that copies between host and device memory.
  */
 #include <stdlib.h>
 #include <string.h>

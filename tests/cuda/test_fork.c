@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * fork() in a process that uses a device. The driver cannot be used in the
- * child. In the child the plugin must reject device memory, messages of host
- * memory must work, and the release of inherited objects must not affect the
- * parent. UCX_TLS contains self and the copier, which is the plugin's transport
- * that copies between host and device memory.
+ * fork() in a process that uses a device of an emulated driver
+ * (tests/emulated). The driver cannot be used in the child. There the UCX
+ * plugin of the device (plugins/cuda, rocm or ze) must reject device memory,
+ * messages of host memory must work, and the release of inherited objects must
+ * not affect the parent. UCX_TLS, which meson.build sets, contains self and the
+ * copier, which is the plugin's transport that copies between host and device
+ * memory.
  */
 #include <stdlib.h>
 #include <string.h>

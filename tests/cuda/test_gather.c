@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Gathered copies: small copies that are posted while other copies are in
- * flight. The plugin collects them, and submits them to the driver together
- * when the other copies are complete.
+ * flight. The UCX plugin under test (plugins/cuda, rocm or ze) collects them,
+ * and submits them to its driver, an emulated one (tests/emulated), together:
+ * when the other copies are complete, or before a copy that is not gathered.
  */
 #include <stdlib.h>
 #include <string.h>

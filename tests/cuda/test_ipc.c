@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * IPC over an emulated driver, through the public UCT API: a process opens
- * device memory of another process and copies it directly. The tests check
- * which memory the plugin opens, and when it closes it. The owner process
- * allocates the memory (ipc_owner.h); the test process puts and gets
- * (ipc_user.h).
+ * IPC over an emulated driver (tests/emulated), through the public UCT API: a
+ * process opens device memory of another process and copies it directly. The
+ * tests check which memory the UCX plugin (plugins/cuda, rocm or ze) opens, and
+ * when it closes the memory. The owner process allocates the memory
+ * (ipc_owner.h); the test process puts and gets (ipc_user.h).
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -17,8 +17,8 @@
 /* Maximum number of mappings that an interface keeps open. The same number is
  * in MAX_MAPPINGS, in open_one() of ipc_owner.c. */
 enum { KEPT = 2 };
-/* Number of times that this process has opened memory of the owner so far. */
 
+/* Number of times that this process has opened memory of the owner so far. */
 static unsigned long opened(void)
 {
     return emulated_calls(DEVICE_OPEN);
@@ -167,7 +167,7 @@ START_TEST(an_access_outside_the_memory_is_rejected)
                      UCS_ERR_INVALID_ADDR);
     /* changes the length of the memory in the packed key to a value above the
      * real length. The length is at offset 32 of the key, in little-endian
-     * order; the plugin's file key.h describes the layout */
+     * order; sdk/accel/src/key.h describes the layout */
     memory.key[32 + 3] = 1;
     ck_assert_int_eq(start(&done, 0, &memory, LENGTH - 1, bytes, 2),
                      UCS_ERR_INVALID_ADDR);

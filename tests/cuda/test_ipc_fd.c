@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * IPC over an emulated driver with memory that a process opens by a file
- * descriptor (with CUDA: virtual memory and memory of pools). The test process
+ * IPC over an emulated driver (tests/emulated) with memory that a process opens
+ * by a file descriptor (with CUDA: virtual memory and memory of pools; with
+ * Level Zero: all device memory). The test process
  * gets the descriptor of the owner process with pidfd_getfd(). If the kernel
  * forbids that, the owner sends the descriptor over a socket. fd_client.h,
  * ipc_owner.h and ipc_user.h describe the helpers.
@@ -95,7 +96,7 @@ START_TEST(another_worker_of_the_owner_serves_the_socket)
 }
 END_TEST
 
-/* Returns whether the plugin unpacks the memory's key. */
+/* Returns whether the memory's key can be unpacked. */
 static int is_accepted(const answer_t *memory)
 {
     uct_rkey_bundle_t key;
@@ -107,9 +108,9 @@ static int is_accepted(const answer_t *memory)
     return status == UCS_OK;
 }
 
-/* Offset of the random number in the packed key, and its bytes; the plugin's
- * file key.h describes the layout. The owner sends no descriptor for a key with
- * a wrong number. */
+/* Offset of the random number in the packed key, and its bytes;
+ * sdk/accel/src/key.h describes the layout, in which the number is `id`. The
+ * owner sends no descriptor for a key with a wrong number. */
 enum { SECRET_AT = 40, SECRET_SIZE = 8 };
 
 START_TEST(a_changed_key_gets_no_descriptor)
@@ -207,7 +208,8 @@ START_TEST(memory_of_a_pool_is_closed_before_its_owner_frees_it)
 }
 END_TEST
 
-/* The program's work in the default stream does not end before the test ends. */
+/* The program's work in the default stream does not end before the test
+ * ends. */
 START_TEST(memory_of_a_pool_is_closed_while_the_program_computes)
 {
     answer_t memory = allocate(SHARED, 0, 1);

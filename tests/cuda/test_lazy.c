@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The plugin starts the driver (cuInit) only if the program uses device memory,
- * because a start takes 230 ms on a real device. In the names of the tests,
- * "it" is the driver. UCX_TLS contains cuda and self. Each test runs in a
- * separate process.
+ * The plugin plugins/cuda starts the CUDA driver (cuInit), here the emulated
+ * one, only if the program uses device memory, because a start takes 230 ms on
+ * a real device. In the names of the tests, "it" is the driver. meson.build
+ * sets UCX_TLS to cuda,self. Each test runs in a separate process.
  */
 #include <check.h>
 #include <stdlib.h>

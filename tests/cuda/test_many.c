@@ -2,10 +2,11 @@
 /*
  * Many small messages of device memory in flight. Their copies between host and
  * device memory are executed in the background, and several of them are
- * submitted to the driver together. Such sends must also keep their order, and
- * be completed when they are cancelled or the endpoint is closed. UCX_TLS
- * contains tcp and the copier, which is the plugin's transport that makes these
- * copies.
+ * submitted to the emulated driver (tests/emulated) together. Such sends must
+ * also keep their order, and be completed when they are cancelled or the
+ * endpoint is closed. UCX_TLS, which meson.build sets, contains tcp and the
+ * copier, which is the transport of the UCX plugin (plugins/cuda, rocm or ze)
+ * that makes these copies.
  */
 #include "sides.h"
 #include "suite.h"

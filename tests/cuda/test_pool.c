@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Messages of device memory that cannot be exported to other processes: memory
- * of the driver's default pool. These messages must go through host memory, and
- * the library must log nothing. UCX_TLS contains cuda_copy, cuda_ipc and tcp.
+ * of the CUDA driver's default pool. These messages must go through host
+ * memory, and UCX must log nothing. meson.build sets UCX_TLS to cuda,tcp; cuda
+ * stands for the transports cuda_copy and cuda_ipc.
  */
 #include "sides.h"
 #include "suite.h"
@@ -110,8 +111,8 @@ static void setup(void)
     sides_open(SIDE_LENGTH);
 }
 
-/* Prints the first 4096 bytes that the library has logged. Returns the number
- * of bytes printed, or -1 if the log file cannot be read. */
+/* Prints the first 4096 bytes that UCX has logged. Returns the number of bytes
+ * printed, or -1 if the log file cannot be read. */
 static long logged(int fd)
 {
     char text[4096];
@@ -123,8 +124,8 @@ static long logged(int fd)
     return got;
 }
 
-/* The library reads UCX_LOG_FILE, the name of its log file, when it is loaded.
- * So the program sets this variable and executes itself again. */
+/* The UCX library reads UCX_LOG_FILE, the name of its log file, when it is
+ * loaded. So the program sets this variable and executes itself again. */
 int main(int argc, char **argv)
 {
     char name[]  = "/tmp/test_cuda_pool.XXXXXX";

@@ -4,7 +4,7 @@
  * The kernel forbids pidfd_getfd(), so that one process cannot duplicate the
  * memory's file descriptor of the other. UCP must still copy the data directly,
  * because the process that owns the memory sends the descriptor over a socket.
- * UCX_TLS contains cuda_ipc and a transport for messages.
+ * meson.build sets UCX_TLS to cuda,tcp; cuda includes the transport cuda_ipc.
  */
 #include <stdio.h>
 #include <string.h>

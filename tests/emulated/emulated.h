@@ -18,7 +18,7 @@ enum { EMULATED_EXIT_STATUS = 86 };
  * interface; NULL: of all functions. */
 unsigned long emulated_calls(const char *name);
 
-/** Sets the time from the call that issues a copy to the start of the copy, in
+/** Sets the time from the call that issues a copy or fill to its start, in
  * microseconds, in place of the environment variable EMULATED_DELAY. */
 void emulated_set_delay(unsigned microseconds);
 
@@ -27,9 +27,9 @@ void emulated_hold(void);
 void emulated_release(void);
 
 /* Makes the n-th call from now on of the function `name` return the error
- * `code`; with n = 0, every call. With the name "engine", lets an asynchronous
- * copy fail instead: the copy is not executed, and its context has the error
- * from then on. */
+ * `code`; with n = 0, every call. With the name "engine", lets the n-th copy
+ * of the engines fail instead: the copy is not executed, and its context has
+ * the error from then on. */
 void emulated_fail(const char *name, unsigned n, int code);
 
 /** Simulates the loss of a device: its contexts fail with `code`, operations in

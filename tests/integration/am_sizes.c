@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * am: active messages of every size with headers of every length arrive
- * complete. Their data is read in the handler, received into memory of every
- * layout, or released unread; the receiver replies by the reply endpoint. Then
- * the sender closes while the receiver still holds data.
+ * am: active messages of 19 sizes, with headers of 5 lengths, arrive complete.
+ * Their data is verified in the handler, received into memory of every layout,
+ * or released; the receiver replies by the reply endpoint if the sender asks
+ * for it. Then the sender closes while the receiver still holds data.
  */
 #include "common/data.h"
 #include "common/side.h"
@@ -27,14 +27,15 @@ static const size_t sizes[] = {
 
 enum { NUM_SIZES = sizeof(sizes) / sizeof(sizes[0]) };
 
-/* What the receiver does with a message's data: it reads the data in the
- * handler, receives it into a contiguous buffer, an IOV list or a generic
- * datatype, or releases it unread. */
+/* What the receiver does with data that it keeps, which is persistent data or
+ * that of a rendezvous: it receives the data into a contiguous buffer
+ * (IN_HANDLER, too), an IOV list or a generic datatype, or releases it. The
+ * handler verifies all other data. The sender's buffer has the same layout. */
 enum take { IN_HANDLER, CONTIG, IOV, GENERIC, RELEASE, NUM_TAKES };
 
-/* Describes a message. The first bytes of the message's header contain it, as
- * far as the header is long enough. */
+/* Describes a message; both members compute it. */
 struct order {
+    /* The number by which data_fill() fills the data; number + 1: the header */
     uint64_t number;
     uint32_t size;
     uint32_t header;
@@ -46,7 +47,7 @@ struct exchange {
     struct side_ep *ep;
     size_t max_header;
     char *header, *buffer;
-    struct order now; /* The message in flight; the receiver compares with it */
+    struct order now; /* The message in flight; the receiver verifies it */
     enum take take;
     unsigned handled, expected, answers;
     /* Data or rendezvous descriptor that the handler kept; NULL: none */
@@ -307,8 +308,9 @@ static void receive_one(struct exchange *exchange, uint32_t flags,
     }
 }
 
-/* Sends every combination of size, header length and send flags. The receiver
- * uses the ways of `enum take` in turn, so that each way occurs with each header
+/* The members send every combination of size, header length and send flags:
+ * seven messages in one direction, then seven in the other. The receiver uses
+ * the ways of `enum take` in turn, so that each way occurs with each header
  * length and flags, and with each size and header length. */
 static void exchange_all(struct exchange *exchange, ucp_datatype_t generic_type)
 {

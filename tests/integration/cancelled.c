@@ -107,8 +107,8 @@ static void finish(struct talk *talk, int number)
                                        "a send that may be cancelled");
 }
 
-/* Cancels each incomplete send with a probability of one half, in ascending or
- * descending order. */
+/* Cancels each send that returned a request with a probability of one half, in
+ * ascending or descending order. */
 static void cancel_half(struct talk *talk)
 {
     bool backwards = random_below(&talk->random, 2) == 0;

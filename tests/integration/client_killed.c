@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * cm: when a client or a server is killed, its peer is notified, both on a
- * connected endpoint and on one that is still connecting. Afterwards another
- * listener can be opened.
+ * connected endpoint and on one that is still connecting. Afterwards a
+ * surviving server can open another listener.
  */
 #include "common/server.h"
 
@@ -41,14 +41,15 @@ static void be_server(struct team *team, struct side *side, int victim)
     connected = server_accept(&server, side);
     exchange(connected);
     server_next(&server);
-    /* The client goes on when both of its endpoints are in these states. */
+    /* tell the client that its second request has arrived */
     team_put(team, CLIENT, &word, 1);
     if (victim == SERVER) {
         raise(SIGKILL);
     }
 
     expect_loss(connected);
-    /* the waiting endpoint's process has ended, too: accepting detects that */
+    /* the client that sent the second request has ended: accepting it fails, or
+     * the new endpoint does */
     late = server_try_accept(&server, side);
     if (late != NULL) {
         expect_loss(late);

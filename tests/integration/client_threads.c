@@ -23,14 +23,14 @@ enum {
 
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;
 
-/* Requests that the listener's thread has received and no thread has accepted
- * yet. */
+/* Shared by the thread that listens and those that accept. */
 struct hall {
     pthread_mutex_t lock;
+    /* Requests that have arrived and that no thread has taken yet */
     ucp_conn_request_h waiting[TOTAL];
     int count;
-    atomic_int served;
-    struct side listening;
+    atomic_int served;     /* Number of connections that clients have closed */
+    struct side listening; /* Used by the thread that listens */
 };
 
 static void come_in(ucp_conn_request_h request, void *arg)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ep: after a flushed put and large received messages, a close with flush
- * completes although the peer makes no progress. Programs need this when they
- * close one after the other, or when the peer waits elsewhere.
+ * ep: after flushed puts, and large messages that the peer has received, a
+ * close with flush completes although the peer makes no progress. Programs need
+ * this when they close one after the other, or when the peer waits elsewhere.
  */
 #include "common/data.h"
 #include "common/side.h"

@@ -105,7 +105,7 @@ static void leave(struct traffic *traffic, enum leaving leaving,
 }
 
 /* Sends this side's result to the peer and continues to receive until the peer
- * has closed, too. Then all tagged messages that the peer's flush covered must
+ * has closed, too, and until all tagged messages that the peer's flush covered
  * have arrived. */
 static void wait_for_other(struct traffic *traffic, struct team *team,
                            const struct fate *own)

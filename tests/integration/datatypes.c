@@ -68,7 +68,7 @@ struct talk {
     ucp_rkey_h rkey;
     uint64_t remote;
     /* The active message that this side expects */
-    bool there;
+    bool there;     /* Its data has been received, or that has failed */
     size_t arrived; /* Length that the handler received */
     ucs_status_t status;
 };
@@ -148,8 +148,8 @@ static const ucp_generic_dt_ops_t functions = {
 
 /* ---------------------------------------------------------------- shapes -- */
 
-/* Describes the data by IOV entries of uneven sizes with gaps between them;
- * some entries are empty. */
+/* Describes the data by IOV entries of uneven sizes, each followed by a gap of
+ * 0 to 2 bytes; some entries are empty. */
 static void place(struct talk *talk, struct shape *shape, size_t count)
 {
     size_t left = shape->length;
@@ -521,8 +521,8 @@ static void every_kind(struct talk *talk, unsigned op)
 }
 
 /* The pack function stops, or the unpack function fails: the operation ends on
- * both sides, with an error on the side of the failure. The next transfer
- * succeeds. */
+ * both sides, with an error at least on the side of the failure. The next
+ * transfer succeeds. */
 static void refusals(struct talk *talk, unsigned op)
 {
     static const size_t lengths[] = {1000, 200000};

@@ -27,7 +27,7 @@ enum {
     STRANGER    = 1,
     CUSTOMER    = 2,
     FREE_FILES  = 24,  /* Descriptors that the server can still open */
-    CONNECTIONS = 200, /* Number of strangers at each port */
+    CONNECTIONS = 200, /* Strangers at each port when the client starts */
     MAX_PORTS   = 8,
     MOST_WAKES  = 300, /* Most wake-ups in the second without descriptors */
     SMALL       = 100,

@@ -2,9 +2,9 @@
 /*
  * eager: without rendezvous, messages of any length are sent before their
  * receives are posted. Two processes may then send to each other before either
- * receives, and tagged and active messages of all sizes arrive in order. When a
- * sender is killed in the middle of a message, the receive of that message ends
- * with an error.
+ * receives, and tagged and active messages of mixed sizes arrive in order. When
+ * a sender is killed in the middle of a message, the receive of that message
+ * ends with an error.
  */
 #include "common/data.h"
 #include "common/side.h"
@@ -234,7 +234,7 @@ static size_t packed_size(void *state)
 }
 
 /* Pack function of the victim's message: the victim kills itself when half of
- * the message is packed and sent. */
+ * the message is packed. */
 static size_t pack(void *state, size_t offset, void *dest, size_t max)
 {
     if (offset >= HALF) {
@@ -276,8 +276,8 @@ static void victim_main(struct team *team)
 }
 
 /* The victim is killed within a message. If `posted`, the receive was posted
- * before; it ends with an error. Otherwise probing finds the message until the
- * endpoint to its sender fails. */
+ * before; it ends with an error. Otherwise the incomplete message is
+ * unexpected: probing no longer finds it after its sender is lost. */
 static void survivor_main(struct team *team, bool posted)
 {
     char *place = malloc(2 * HALF);

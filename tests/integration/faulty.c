@@ -16,15 +16,16 @@
 
 enum { WARM_UP = 10, ROUNDS = 60, HEAP_MORE = 256 * 1024 };
 
-/* A round ends when an endpoint fails or the peer has ended the round;
- * otherwise when both this time and MOST_STEPS steps have passed. */
+/* A round ends when this member's endpoint fails or the peer has ended the
+ * round; otherwise when both this time and MOST_STEPS steps have passed. */
 static const double LONGEST = 0.5; /* seconds */
 enum { MOST_STEPS = 5000 };
 
 /* Results of this member, summed up over all rounds. */
 struct tally {
     int failed; /* Rounds in which this member's endpoint failed */
-    /* Operations that were ended by force, as the peer could not reply */
+    /* Operations, including closes, that had not ended in time because the peer
+     * could not reply; a forced close ends them */
     int unanswered;
 };
 

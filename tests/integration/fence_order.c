@@ -2,8 +2,8 @@
 /*
  * ucp_worker_fence() orders put, get and atomics before every later operation
  * on the endpoint: when a message that was sent after the fence has arrived,
- * puts are complete in memory, and gets have fetched their data. Messages after
- * a fence keep their order, and a close loses none of them.
+ * puts and atomics are complete in memory, and gets have fetched their data.
+ * Messages after a fence keep their order, and a close loses none of them.
  */
 #include "common/data.h"
 #include "common/side.h"
@@ -139,7 +139,8 @@ static void receive_message(struct talk *talk, enum kind kind)
 }
 
 /* Expects `value` in all bytes of the area. The last byte is checked first: it
- * is written last, so that an incomplete put is most likely found there. */
+ * is usually written last, so that an incomplete put is most likely found
+ * there. */
 static void verify(const char *area, size_t length, char value)
 {
     EXPECT_INT(area[length - 1], ==, value);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A flush needs no action of a target that has completed all operations. The
- * target ends as soon as it has received a message that was sent after the puts
- * and a fence; the initiator flushes afterwards.
+ * target ends as soon as it has received a message that was sent after puts,
+ * atomics and a fence; the initiator flushes afterwards.
  */
 #include "common/data.h"
 #include "common/side.h"
@@ -16,7 +16,7 @@ enum {
     DRIVER,
     OWNER,
     ROUNDS = 100,
-    SMALL  = 200,        /* Number of puts of 8 bytes */
+    SMALL  = 200,        /* Number of puts of 8 bytes, and of adds */
     LARGE  = 100 * 1024, /* Bytes of one put after the small ones */
     AREA   = SMALL * 8 + LARGE + 8,
 };
@@ -70,8 +70,8 @@ static void target(struct team *team, enum way way)
     if (way == EXITS) {
         _exit(0);
     }
-    /* The initiator makes no progress until this process has ended: the close
-     * must not wait for it. */
+    /* The initiator calls progress, but does not flush or close before this
+     * process has ended: the close must not wait for that. */
     side_close_ep(ep, (way == CLOSES) ? 0 : UCP_EP_CLOSE_FLAG_FORCE);
     EXPECT_OK(ucp_mem_unmap(side.context, memh));
     side_close(&side);

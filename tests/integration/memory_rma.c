@@ -156,8 +156,9 @@ static void test_get(struct talk *talk, int from, int to)
 }
 
 /* One atomic operation on the peer's word in memory of kind `there`. The
- * operand and the result are in memory of kind `here`. Returns the old value
- * with `fetch`, otherwise 0. */
+ * operand and the result are in memory of kind `here`. `swap`: new value of a
+ * compare-and-swap. Returns the old value with `fetch`; otherwise flushes and
+ * returns 0. */
 static uint64_t atomic(struct talk *talk, int here, int there,
                        ucp_atomic_op_t op, size_t size, uint64_t operand,
                        uint64_t swap, bool fetch)
@@ -349,8 +350,9 @@ static ucs_status_t run_failure(struct talk *talk,
                                         talk->rkey[there], &plain));
 }
 
-/* The operation ends with an error, or the next flush returns the error, once.
- * Later operations use ordinary memory of both sides and succeed. */
+/* The operation ends with an error, or the next flush returns the error, once;
+ * with --no-copies both succeed. Later operations use ordinary memory of both
+ * sides and succeed. */
 static void fail(struct team *team, void *arg)
 {
     const struct failure *failure = arg;

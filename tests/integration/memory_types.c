@@ -5,7 +5,8 @@
  * by the library crashes: the pages have no access rights.
  *
  * memory_rma tests put, get and atomics; memory_crowd many messages at once;
- * memory_faults failures.
+ * memory_generic generic datatypes; memory_self one process; memory_threads
+ * threads; memory_faults failures.
  */
 #include "common/data.h"
 #include "common/talk.h"

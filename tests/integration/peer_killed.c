@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * failure: when a peer is killed with SIGKILL, idle or during small or large
- * traffic in either direction, the endpoint's error handler is called once,
- * every operation on the endpoint ends within a time limit, a third process is
- * not affected, and no descriptor is left open.
+ * failure: when a peer is killed with SIGKILL, idle, during small or large
+ * sends to it or large sends from it, the endpoint's error handler is called
+ * once, every operation on the endpoint ends within a time limit, a third
+ * process is not affected, and no descriptor is left open.
  *
  * Member 0 survives, 1 is the third process, 2 is the victim.
  */
@@ -57,8 +57,7 @@ struct survivor {
     uint64_t chats;
 };
 
-/* Receives a large message, and replies to every word until it receives a
- * zero. */
+/* Receives a large message, and replies to every word; a zero is the last. */
 static void bystander_main(struct team *team)
 {
     uint64_t word = 1;
@@ -152,8 +151,8 @@ static void start(struct survivor *survivor, int i)
     }
 }
 
-/* Keeps WINDOW operations in flight for `seconds`, or until the endpoint has
- * failed. */
+/* Keeps WINDOW operations in flight (IDLE: none) for `seconds`, or until the
+ * endpoint has failed. */
 static void keep_busy(struct survivor *survivor, double seconds)
 {
     double end = test_now() + seconds;

@@ -366,7 +366,7 @@ static void meet_fate(struct team *team, const char *way)
 
     setenv("UCX_RNDV_SCHEME", way, 1);
     start(&rails, team);
-    /* when these messages have arrived, all lanes are connected */
+    /* when this message has arrived, all lanes are connected */
     send_all(&rails, 1);
     kept = message_link(&rails);
     if (team->rank == SENDER) {

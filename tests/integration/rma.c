@@ -2,9 +2,8 @@
 /*
  * Remote memory between two processes: puts to the user's memory and to
  * allocated memory are complete after a flush; gets return the contents;
- * atomics of both sides add up; exported memory can be mapped by the peer;
- * unmapped memory is inaccessible. When a peer is killed, all operations on its
- * endpoint end.
+ * atomics add up; exported memory can be mapped by the peer; unmapped memory is
+ * inaccessible. When a peer is killed, all operations on its endpoint end.
  */
 #include "common/data.h"
 #include "common/side.h"
@@ -238,8 +237,8 @@ static ucs_status_t add(struct talk *talk, size_t size, size_t offset,
                   20);
 }
 
-/* Both sides add to the same words of the owner's memory, each through an
- * endpoint. */
+/* The driver adds to three words of the owner's memory, of 8, 4 and 8 bytes.
+ * The adds to the third word fetch. own_sums() verifies the sums. */
 static void add_up(struct talk *talk)
 {
     uint64_t old, i;
@@ -425,7 +424,7 @@ static void work(struct team *team, void *arg)
     side_close(&talk.side);
 }
 
-/* The owner stops calling progress and is then killed, while gets, puts, an
+/* The owner stops calling progress and is then killed, while a get, a put, an
  * atomic and a flush of the driver are outstanding: each ends within a time
  * limit. Operations that need the owner's progress fail; an RDMA device may
  * complete them before the owner is killed. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * More threads than cores share one worker and one endpoint in each process:
- * tagged and active messages, put, get, keys that are unpacked and destroyed,
- * queries. --unsteady: the transport tests/plugins/faults reports another cost
- * at every query, so that UCP replaces the protocol configurations of the
- * endpoint and the keys continuously. The thread sanitizer then detects reads
- * of a configuration without the worker's lock.
+ * More threads than cores (at most 24) share one worker and one endpoint in
+ * each process: tagged and active messages, put, get, keys that are unpacked
+ * and destroyed, queries. --unsteady: the transport tests/plugins/faults
+ * reports another cost at every query, so that UCP replaces the protocol
+ * configurations of the endpoint and the keys continuously. The thread
+ * sanitizer then detects reads of a configuration without the worker's lock.
  */
 #include "common/data.h"
 #include "common/side.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * failure over shared memory: one of three processes is killed at a random
- * moment, including its start, while the others exchange messages of every size
- * with it. In every other round the survivors sleep instead of polling. Both
- * survivors are notified, every operation ends, and they continue with each
- * other; no resources are left.
+ * moment, including its start, while the others exchange messages of random
+ * sizes with it. In every other round the survivors sleep instead of polling.
+ * Both survivors are notified, every operation ends, and they continue with
+ * each other; no resources are left.
  *
  * Members 0 and 1 survive, 2 is the victim; --rounds N.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * hostile bytes: while two processes communicate, a third one connects to the
- * ports of the first and sends random bytes, partial messages or nothing, and
- * may reset the connection. Traffic continues, and afterwards no descriptors
- * and no memory are left.
+ * ports of the first, sends random bytes or nothing, and may reset the
+ * connection. Traffic continues, and afterwards no descriptors and no memory
+ * are left.
  *
  * Member 0 is attacked, 1 is its peer, 2 the attacker. --seed N.
  */
@@ -97,7 +97,7 @@ static void attack(struct random *random, const struct sockaddr_storage *where,
     }
     push(fd, bytes, make_bytes(random, bytes));
     closed = (struct pollfd){.fd = fd, .events = POLLIN};
-    /* usually the target has closed the connection by then */
+    /* usually the target closes the connection within this time */
     poll(&closed, 1, LOOK_MSEC);
     if (random_below(random, 3) == 0) {
         reset_on_close(fd);

@@ -2,7 +2,7 @@
 /*
  * tag: two senders by different transports. Each member receives messages of
  * the other member and of itself, with the same tags, by exact tags, by masks
- * and by probes, of which some are cancelled. Every message arrives once.
+ * and by probes. Some receives are cancelled. Every message arrives once.
  * Messages of one sender with one tag match receives in the order in which the
  * receives were posted.
  *
@@ -20,9 +20,9 @@ enum {
     STEPS    = 20000,
     SENDERS  = 2, /* Of a member's messages: itself and the other member */
     TAGS     = 3,
-    WINDOW   = 64, /* Receives and sends of a member that are in flight */
+    WINDOW   = 64, /* Most receives of a member in flight; likewise sends */
     MAX_SIZE = 40000,
-    /* Receives into buffers of this size are offloaded */
+    /* Receives into buffers of at least this size are offloaded */
     LARGE    = 50000,
     ROOM     = 60000, /* Maximum size of a buffer */
 };
@@ -57,7 +57,9 @@ struct order {
     uint64_t steps, now;
     uint64_t sent[SENDERS][TAGS];          /* By receiver */
     struct stream received[SENDERS][TAGS]; /* By sender */
-    uint64_t left; /* Messages to this member that were not received */
+    /* In finish(): messages to this member that it has not received. Before:
+     * minus the number of received messages */
+    uint64_t left;
     struct transfer sends[WINDOW], receives[WINDOW];
 };
 
@@ -252,7 +254,8 @@ static void finish(struct order *order)
     }
 }
 
-/* Receives that were not matched when all messages had arrived. */
+/* Cancels the receives that no message has matched, and completes the sends.
+ * All messages have arrived. */
 static void cancel_rest(struct order *order)
 {
     struct transfer *transfer;

@@ -181,9 +181,10 @@ static unsigned idle_spell(struct talk *talk)
     return turns;
 }
 
-/* Connected and idle: at least one period uses no processor time, and there are
- * few events. A busy thread of this process would use processor time in every
- * period; other processes on the core affect only some periods. */
+/* Connected and idle: at least one period uses less than 10 ms of processor
+ * time (test_seconds()), and there are few events. A busy thread of this
+ * process would use processor time in every period; other processes on the core
+ * affect only some periods. */
 static void idle_costs_nothing(struct talk *talk)
 {
     double cpu, least = IDLE_MSEC * 1e-3;

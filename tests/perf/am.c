@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Active messages: latency and message rate. The counters am_arrived and
- * am_taken of struct bench are not reset between figures, because the first
- * message of a figure may arrive before this process starts its part of that
- * figure. */
+ * am_taken of struct bench are not reset between figures of the same context,
+ * because the first message of a figure may arrive before this process starts
+ * its part of that figure. */
 #include "bench.h"
 
 #include <stdlib.h>

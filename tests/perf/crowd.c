@@ -78,7 +78,7 @@ static void barrier(struct crowd *crowd)
     }
 }
 
-/* Returns the value of all bytes of the messages that this process sends. */
+/* Returns the value of all bytes of the messages that this rank sends. */
 static char byte_of(uint32_t rank)
 {
     return 'A' + rank;

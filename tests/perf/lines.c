@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See lines.h. A change of the measured latency also shows that the distance
- * between the two cores has changed, which can happen in a virtual machine. */
+/* See lines.h. In a virtual machine, a change of the measured latency can mean
+ * that the distance between the two cores has changed. */
 #include "lines.h"
 
 #include <string.h>

@@ -269,7 +269,7 @@ void bench_close_eps(struct bench *bench, ucp_ep_h *eps, uint64_t count)
 }
 
 /* Opens a context and a worker in both processes, and an endpoint between them.
- * Driver and partner both call it. If one of them fails, both return an error
+ * Driver and partner both call it. If one process fails, both return an error
  * and have nothing open. The program then continues: if the library lacks the
  * features, figures with other features can still be measured. */
 ucs_status_t bench_open(struct bench *bench, uint64_t features)

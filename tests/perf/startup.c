@@ -241,7 +241,7 @@ static void report(const struct times *times, double started)
 }
 
 /* Handler of SIGCHLD and SIGALRM: ends this process if the partner has ended,
- * or if no message has arrived for GIVE_UP seconds. */
+ * or GIVE_UP seconds after the start. */
 static void on_signal(int number)
 {
     static const char gone[]   = "ucp_startup: the partner ended early\n";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The suites of this folder, one in each file. */
+/* The suites of this folder, one in each file test_*.c. */
 #ifndef TESTS_PLUGIN_SUITES_H
 #define TESTS_PLUGIN_SUITES_H
 

@@ -208,8 +208,8 @@ START_TEST(missing_symbol_shows_at_once)
 }
 END_TEST
 
-/* bad plugins: a missing symbol is also recognized if the messages of the
- * dynamic loader are in another language */
+/* bad plugins: a missing symbol is also recognized if the environment selects
+ * another language for messages */
 START_TEST(missing_symbol_in_another_language)
 {
     setenv("LC_ALL", "C.UTF-8", 1);
@@ -229,7 +229,7 @@ START_TEST(missing_dependency)
 }
 END_TEST
 
-/* bad plugins: three bad plugins of different kinds do not affect the good
+/* bad plugins: four bad plugins of different kinds do not affect the good
  * one */
 START_TEST(several_at_once)
 {

@@ -29,8 +29,8 @@ static uct_manifest_t *parse_patched(const char *patch)
     return manifest;
 }
 
-/* manifest: the members of a minimal manifest are read, all other members have
- * their defaults */
+/* manifest: the members of a simple manifest are read; those that it does not
+ * contain have their defaults */
 START_TEST(plain_manifest_is_read)
 {
     uct_manifest_t *manifest = parse_patched(NULL);
@@ -58,7 +58,7 @@ START_TEST(plain_manifest_is_read)
 }
 END_TEST
 
-/* manifest: every optional member is parsed */
+/* manifest: optional members are parsed */
 START_TEST(full_manifest_is_read)
 {
     uct_manifest_t *manifest = parse_patched(

@@ -41,11 +41,10 @@ static const char *const bad_patterns[] = {
     "()*", "(ab)*", "(a)+", "(a){2}", "a{1234567}",
 };
 
-/* Test words are random sequences of these characters, which often match the
- * patterns, */
+/* random_word() returns a random sequence of these characters, which occur in
+ * the patterns, or one of `samples` with one changed character. */
 static const char letters[] = "0019/.-+_aAzZxybcdefgh ()]\001\303\244";
 
-/* or these words with one changed character. */
 static const char *const samples[] = {"1.20.0", "1.2.3-rc.1", "10.20", "1.0"};
 
 static void random_word(char *word, unsigned max)

@@ -8,7 +8,8 @@
 #include "tree.h"
 #include "uct/plugin/rejection.h"
 
-/* rejection: every code has a stable name, a meaning and a remedy of its own */
+/* rejection: every code has a name that contains its number, a meaning and a
+ * remedy */
 START_TEST(every_code_is_explained)
 {
     const uct_rejection_info_t *table;

@@ -77,7 +77,7 @@ static const struct requires_case {
 };
 
 /* requires: a requirement that is met is accepted, and one that is not met is
- * named, with a hint */
+ * named, with its hint if there is one */
 START_TEST(requirement_is_judged)
 {
     const struct requires_case *test = &cases[_i];
@@ -135,7 +135,8 @@ START_TEST(library_is_not_loaded)
 }
 END_TEST
 
-/* requires: a damaged cache of the dynamic loader counts as empty */
+/* requires: a missing cache of the dynamic loader counts as empty, and a
+ * damaged one does no harm */
 START_TEST(damaged_cache_is_empty)
 {
     uct_ldcache_t cache;

@@ -114,7 +114,7 @@ START_TEST(list_of_nothing_helps)
 END_TEST
 
 /* tool: the JSON output of list has the version of its format, the version of
- * the plugin ABI, and all members of a plugin */
+ * the plugin ABI, and the members of a plugin that can be used */
 START_TEST(list_json_is_complete)
 {
     static const char *const members[] = {
@@ -301,8 +301,8 @@ static void run_on_terminal(char *text, size_t size)
     ck_assert(WIFEXITED(status) && (WEXITSTATUS(status) == 0));
 }
 
-/* tool: the output on a terminal has colours, unless NO_COLOR is set or the
- * terminal is dumb */
+/* tool: the output on a terminal has colours, unless NO_COLOR is set or TERM is
+ * "dumb" */
 START_TEST(terminal_gets_colors)
 {
     char text[8192];

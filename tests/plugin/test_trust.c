@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Trust: plugins are rejected if their files or folders have another owner, or
- * if other users may write to them. */
+/* Trust: plugins are rejected if their files or folders belong to a user other
+ * than root and this user, or if other users may write to them. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +25,8 @@ static void tear_down(void)
     tree_destroy(&tree);
 }
 
-/* Checks that the scan rejects alpha with this code, and accepts the plugin
- * "good". */
+/* Checks that the scan rejects the plugin "alpha" with this code, or accepts it
+ * if the code is UCT_REJECT_NONE, and that it accepts the plugin "good". */
 static void expect(uct_rejection_code_t code, const char *reason)
 {
     uct_plugin_registry_t *registry = tree_scan(&tree);

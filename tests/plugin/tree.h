@@ -41,9 +41,9 @@ void tree_chmod(const tree_t *tree, const char *relative, mode_t mode);
 
 /*
  * Creates a plugin: the manifest FOLDER/NAME/NAME.json and, beside it, a copy
- * of the library fake.so (fake/fake.c), which has the defect `defect` when it
- * is loaded; "none": no defect. `patch` is a JSON merge patch that is applied
- * to a good manifest, or NULL.
+ * of the library fake.so (fake/fake.c) and fake.txt, which gives it the defect
+ * `defect`; "none": no defect. `patch` is a JSON merge patch that is applied to
+ * a good manifest, or NULL.
  */
 void tree_plugin(const tree_t *tree, const char *folder, const char *name,
                  const char *defect, const char *patch);
@@ -79,7 +79,7 @@ void *tree_global_symbol(const char *name);
 /* Returns how often the entry point of this copy of fake.so was called. */
 int tree_entry_count(const char *library);
 
-/* Returns the number of open descriptors of this process. */
+/* Returns the number of open descriptors of this process, plus a constant. */
 unsigned tree_open_files(void);
 
 /* Fails the test if the codes differ, with the names of both and the reason. */

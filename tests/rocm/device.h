@@ -25,9 +25,9 @@
 /** Defined because the runtime opens the memory of another process only once in
  * a process. All IPC interfaces of the process therefore share one mapping. */
 #define DEVICE_OPENS_ONCE
+
 /** DEVICE_SIGNAL: call that ends each submission of one or more copies: it
  * writes the flag by which the plugin detects the end of the copies. */
-
 #define DEVICE_COPY   "hipMemcpyAsync"
 #define DEVICE_SIGNAL "hipStreamWriteValue32"
 #define DEVICE_CHECK  "hipStreamQuery"
@@ -40,15 +40,15 @@ enum {
     /** Calls with which the plugin checks the state of a queue: DEVICE_CHECK
      * and the calls that select the device */
     CALLS_OF_A_CHECK  = 4,
-    /** Calls for each device buffer of a message that goes through host
+    /** Maximum calls for each device buffer of a message that goes through host
      * memory: the query of the memory type (1), the selection of the device
      * (1), the query by which the plugin detects a reset of the device (1), the
      * copy (1), and the write of the flag by which the plugin detects the end
      * of the copy (1) */
     CALLS_OF_A_BUFFER = 5,
-    /** Calls for a message that one side copies directly between the memory of
-     * both sides: queries of the memory for detection, export and copy (5), and
-     * the last four calls of CALLS_OF_A_BUFFER */
+    /** Maximum calls for a message that one side copies directly between the
+     * memory of both sides: queries of the memory for detection, export and
+     * copy (5), and the last four calls of CALLS_OF_A_BUFFER */
     CALLS_OF_A_DIRECT = 9,
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Allocates and releases memory for the owner process, as described in
- * tests/cuda/ipc_memory.h. The runtime does not open memory by a descriptor, so
- * all kinds but UNEXPORTABLE are ordinary memory. */
+ * tests/cuda/ipc_memory.h. The HIP runtime does not open memory by a
+ * descriptor, so all kinds but UNEXPORTABLE are ordinary memory. */
 #ifndef TEST_IPC_MEMORY_H
 #define TEST_IPC_MEMORY_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests the copier of the rocm plugin over the emulated runtime, through the
+ * Tests the copier of plugins/rocm over the emulated HIP runtime, through the
  * public UCT API. The copier is the plugin's transport that copies between host
  * and device memory. The tests cover behavior that the conformance kit does not
  * test.
@@ -244,9 +244,9 @@ START_TEST(a_reset_of_the_device_ends_its_copies)
 
     copy(1, address, data, LENGTH);
     ck_assert_int_eq(start(&done, 1, address, data, LENGTH), UCS_INPROGRESS);
-    /* the reset returns after the copy is complete. The copy's flag may be lost
-     * in the reset: the copier then ends the copy with an error, which is
-     * permitted here */
+    /* the reset returns after the copy is complete. The write of the flag by
+     * which the copier detects this may be lost in the reset: the copier then
+     * ends the copy with an error, which is permitted here */
     ck_hip(hipDeviceReset());
     (void)finish(&done);
     /* the reset has freed the memory: the plugin must not free it again, which

@@ -9,7 +9,8 @@
 
 #include "play.h"
 
-/* Maximum seconds of a wait; test_seconds() adapts it to slow builds */
+/* Maximum seconds of a wait (play_agree(): twice as many); test_seconds()
+ * adapts it to slow builds */
 #define PLAY_LIMIT 10.0
 
 enum { PLAY_SMALL = 8, PLAY_MIDDLE = 3000 }; /* Bytes of messages */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An actor: a thread of the test, its operations, and waiting. Other files
- * implement the classes of operations. */
+/* An actor: a thread of the test, with its random choices, the names of its
+ * messages, its operations, and waiting. Other files implement the classes of
+ * operations. */
 #include "soak.h"
 
 #include <poll.h>

@@ -17,10 +17,10 @@
 
 enum {
     MEMBERS    = 4,
-    OPERATIONS = 400, /* Per thread and round */
-    MAX_OPS    = 32,  /* Largest number of outstanding operations of a thread */
-    MAX_BYTES  = 8 << 20,
-    REPORTS    = 10, /* Lines of progress per run */
+    OPERATIONS = 400,     /* Per thread and round */
+    MAX_OPS    = 32,      /* With more outstanding operations a thread waits */
+    MAX_BYTES  = 8 << 20, /* Likewise with more bytes of them */
+    REPORTS    = 10,      /* Lines of progress per run */
 };
 
 /* Seconds after which a thread starts no more operations in a round */

@@ -88,7 +88,8 @@ struct soak {
      * receives that are still posted, and end */
     _Atomic int round_over;
     /* `closings`: number of times that everything was closed; the others:
-     * resources in use then, the baseline of world_is_clean() */
+     * resources in use after the second time, the baseline of
+     * world_is_clean() */
     unsigned closings, fds, mappings;
     size_t heap;
 

@@ -26,9 +26,9 @@
 /** Defined because this driver exports memory as a file descriptor. While that
  * descriptor is open, the memory exists, even if the owner has freed it. */
 #define DEVICE_KEEPS_FREED
+
 /** DEVICE_SIGNAL: call that ends each submission of one or more copies: it
  * writes the flag by which the plugin detects the end of the copies. */
-
 #define DEVICE_COPY   "zeCommandListAppendMemoryCopy"
 #define DEVICE_SIGNAL "zeCommandListAppendMemoryFill"
 #define DEVICE_CHECK  "zeDeviceGetStatus"
@@ -41,14 +41,14 @@ enum {
     /** Calls with which the plugin checks the state of a device: DEVICE_CHECK
      * only */
     CALLS_OF_A_CHECK  = 1,
-    /** Calls for each device buffer of a message that goes through host
+    /** Maximum calls for each device buffer of a message that goes through host
      * memory: queries of the memory type (2), the copy (1), the barrier after
      * the copy (1), and the write of the flag by which the plugin detects the
      * end of the copy (1) */
     CALLS_OF_A_BUFFER = 5,
-    /** Calls for a message that one side copies directly between the memory of
-     * both sides: queries of the memory for detection, export and copy (8), and
-     * the last three calls of CALLS_OF_A_BUFFER */
+    /** Maximum calls for a message that one side copies directly between the
+     * memory of both sides: queries of the memory for detection, export and
+     * copy (8), and the last three calls of CALLS_OF_A_BUFFER */
     CALLS_OF_A_DIRECT = 11,
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Allocates and releases memory for the owner process, as described in
- * tests/cuda/ipc_memory.h. The driver opens all device memory of other
- * processes by a file descriptor, so all kinds but UNEXPORTABLE are the
+ * tests/cuda/ipc_memory.h. The driver of Level Zero opens all device memory of
+ * other processes by a file descriptor, so all kinds but UNEXPORTABLE are the
  * same. */
 #ifndef TEST_IPC_MEMORY_H
 #define TEST_IPC_MEMORY_H

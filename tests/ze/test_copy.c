@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tests the copier of the ze plugin over the emulated driver, through the
- * public UCT API. The copier is the plugin's transport that copies between host
- * and device memory. The tests cover behavior that the conformance kit does not
- * test.
+ * Tests the copier of plugins/ze over the emulated driver of Level Zero,
+ * through the public UCT API. The copier is the plugin's transport that copies
+ * between host and device memory. The tests cover behavior that the conformance
+ * kit does not test.
  */
 #include <stdlib.h>
 #include <string.h>

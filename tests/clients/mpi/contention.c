@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Many ranks access one word: a counter by fetch-and-op, a lock by
- * compare-and-swap, the exclusive lock of a window, and accumulates while the
- * owner of the word computes.
+ * All ranks access the same words of rank 0: a counter by fetch-and-op, a lock
+ * by compare-and-swap, and a word under the exclusive lock of a window.
  */
 #include "client.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Modes of sending: synchronous (complete only when received), ready, buffered,
- * persistent, to the own rank. Also MPI_Test(), MPI_Waitany() and
- * MPI_Waitsome().
+ * Modes of sending: synchronous (complete only after the receive has started),
+ * ready, buffered, persistent, to the own rank. Also MPI_Test(), MPI_Waitany()
+ * and MPI_Testsome().
  */
 #include "client.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One-sided operations on all kinds of windows and in all kinds of epochs: put,
- * get, accumulate, get-accumulate, fetch-and-op, compare-and-swap, and
+ * One-sided operations on created, allocated and dynamic windows and in all
+ * kinds of epochs: put, get, accumulate, get-accumulate, fetch-and-op, and
  * operations that return a request.
  */
 #include "client.h"
@@ -164,8 +164,8 @@ static void locks(window_t *w, size_t size)
     free(in);
 }
 
-/* Puts and gets with datatypes that have gaps at the origin and at the
- * target. */
+/* A put with datatypes that have gaps at the origin and at the target, and a
+ * get from such a target into contiguous memory. */
 static void strided(window_t *w)
 {
     int right = (client_rank + 1) % client_size, i;

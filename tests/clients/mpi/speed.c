@@ -28,7 +28,7 @@ typedef struct {
     /* Steps of a trial run, which sets the number of steps of the
      * measurement */
     int trial;
-    int a_step; /* Messages of a step: 2 for a round trip, or a window */
+    int a_step; /* Messages of a step: 2 for a round trip, WINDOW or 1 */
     /* The value of 1 microsecond, or of 1 message per second, in `unit` */
     double one_is;
 } figure_t;

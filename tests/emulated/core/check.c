@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Reports mistakes of the caller, the program that uses the emulated driver;
- * counts its calls; injects errors. */
+ * counts its calls; injects errors; reads environment variables. */
 #include "emu.h"
 
 #include <errno.h>
@@ -215,8 +215,8 @@ EMU_API void emulated_forgive(void)
     atomic_store(&mistakes, 0);
 }
 
-/* Writes a file with the number of calls of each function to the folder that
- * the environment variable EMULATED_COUNTS names. */
+/* Writes a file with the number of calls of each function that was called, to
+ * the folder that the environment variable EMULATED_COUNTS names. */
 static void write_counts(void)
 {
     const char *folder = getenv("EMULATED_COUNTS");
@@ -243,9 +243,10 @@ static void write_counts(void)
     fclose(file);
 }
 
-/* Called at the end of the process, or when the library is unloaded: stops the
- * engines, reports leaks and writes the counts. A process with mistakes ends
- * here, with a failure status. */
+/* Called at the end of the process, or when the library is unloaded. In the
+ * process that has called emu_check_start(): stops the engines, reports leaks
+ * and writes the counts. If it has made mistakes, it ends here, with a failure
+ * status. */
 static void __attribute__((destructor)) finish(void)
 {
     if ((call_counts == NULL) || (atomic_load(&owner) != getpid())) {

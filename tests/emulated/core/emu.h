@@ -5,8 +5,8 @@
  * (engine.c), and checks of the program that uses the interface, the "caller"
  * (check.c). One lock, emu_lock, protects all state except that of check.c.
  *
- * Device memory is address space without access rights. Its pages belong to a
- * memfd, which the emulation maps a second time for its copy engines: the
+ * Device memory is address space without access rights. Its contents are in a
+ * memfd, which the emulation maps at other addresses for its copy engines: the
  * "shadow".
  */
 #ifndef EMU_H
@@ -31,8 +31,8 @@ void emu_mistake(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * once. */
 void emu_check_init(const char *const *names, unsigned count);
 
-/** Marks this process as the user of the device; children of this process must
- * not use the device. */
+/** Marks this process as the user of the device, unless one is marked already;
+ * children of this process must not use the device. */
 void emu_check_start(void);
 
 /** Counts a call of the function with index `call`; returns the error that a
@@ -87,7 +87,7 @@ enum {
     EMU_RANGE_POOL       = 1u << 2, /**< Memory of a pool */
     EMU_RANGE_IMPORTED   = 1u << 3, /**< Memory of another process */
     EMU_RANGE_EXPORTS_FD = 1u << 4, /**< Can be exported as a descriptor */
-    EMU_RANGE_NO_ACCESS  = 1u << 5, /**< Mapped, access rights not yet set */
+    EMU_RANGE_NO_ACCESS  = 1u << 5, /**< Mapped without access rights */
     /** An operation EMU_OP_FREE, which is queued in a stream, will free it */
     EMU_RANGE_FREED      = 1u << 6,
 };
@@ -100,11 +100,11 @@ typedef struct emu_range {
     size_t mapped; /**< `length`, rounded up to pages */
     emu_kind_t kind;
     unsigned flags; /**< EMU_RANGE_* */
-    int device;
-    void *context; /**< Context in which it was allocated; may be NULL */
-    void *owner;   /**< The pool; for imported memory, the inode number of its
-                    * memfd */
-    uint64_t id;   /**< Unique in this process */
+    int device;     /**< -1: none */
+    void *context;  /**< Context in which it was allocated; may be NULL */
+    void *owner;    /**< CUDA: its pool. Memory that was opened by a handle: the
+                    * inode number of its memfd. May be NULL */
+    uint64_t id;    /**< Unique in this process */
     emu_pages_t *pages; /**< NULL: host memory at `start` */
     size_t offset;      /**< Offset of the range in `pages` */
     unsigned opened;    /**< How often the user has opened an imported range
@@ -181,7 +181,7 @@ typedef enum {
 typedef struct emu_op {
     struct emu_op *next;
     emu_op_kind_t kind;
-    /** Earliest start, in nanoseconds of the monotonic clock */
+    /** Earliest start, in nanoseconds of the monotonic clock; 0: at once */
     uint64_t due;
     uint64_t order; /**< Sequence number among the operations of all streams */
     emu_place_t to, from;

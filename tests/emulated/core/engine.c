@@ -221,7 +221,7 @@ static int is_behind_default(const emu_stream_t *stream)
 }
 
 /* Returns whether the first operation of a stream can be executed at `time`. If
- * not, reduces *next to the time at which to try again. */
+ * not, and if the time of the next attempt is known, reduces *next to it. */
 static int is_ready(const emu_stream_t *stream, uint64_t time, uint64_t *next)
 {
     const emu_op_t *op = stream->head;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Contexts: primary contexts, contexts that the program creates, and the
- * context stack of each thread. The structure of a destroyed context is not
- * reused, so that a later use of its handle is recognized as an error.
+ * context stack of each thread. The structure of a destroyed context that was
+ * not primary is not reused, so that a later use of its handle is recognized as
+ * an error.
  */
 #include "face.h"
 

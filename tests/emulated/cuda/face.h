@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Declarations shared by the files of the emulated libcuda.so.1. Each function
- * that it exports (a "call") begins with ENTER, which counts the call, returns
- * an injected error, and takes the lock emu_lock. It ends with LEAVE.
+ * Declarations shared by the files of the emulated libcuda.so.1. A function
+ * that it exports is a "call". Calls that need the driver initialized begin
+ * with ENTER, which counts the call, returns an injected error, and takes the
+ * lock emu_lock. They end with LEAVE.
  */
 #ifndef FACE_H
 #define FACE_H

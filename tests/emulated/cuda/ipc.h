@@ -18,7 +18,8 @@ typedef struct face_wire {
 void face_wire_fill(face_wire_t *wire, const emu_range_t *range);
 
 /* Opens memory of another process, as a range with these flags.
- * CUDA_ERROR_INVALID_VALUE: the memory does not exist any more. */
+ * CUDA_ERROR_INVALID_VALUE: `wire` is invalid, or the memory does not exist any
+ * more. CUDA_ERROR_INVALID_CONTEXT: it is memory of this process. */
 CUresult face_wire_open(const face_wire_t *wire, unsigned flags,
                         emu_range_t **range_p);
 

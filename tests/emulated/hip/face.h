@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Declarations shared by the files of the emulated libamdhip64.so.5. Each
- * function that it exports (a "call") begins with ENTER, which counts the call,
- * returns an injected error, starts the runtime, and takes the lock emu_lock.
- * It ends with LEAVE. The last error of a thread is kept until
- * hipGetLastError() returns it.
+ * Declarations shared by the files of the emulated libamdhip64.so.5. A function
+ * that it exports is a "call". Calls that start the runtime begin with ENTER,
+ * which counts the call, returns an injected error, starts the runtime, and
+ * takes the lock emu_lock. They end with LEAVE. The last error of a thread is
+ * kept until hipGetLastError() returns it.
  */
 #ifndef FACE_HIP_H
 #define FACE_HIP_H

@@ -4,10 +4,10 @@
  * loader gets the driver's functions from tables (tables.c). All functions have
  * the prefix face_, because the loader itself exports the names without it.
  *
- * Each function of the interface (a "call") begins with ENTER, which counts the
- * call, returns an injected error, and takes the lock emu_lock. It ends with
- * LEAVE. Handles are pointers to objects. All objects are in one list, in which
- * a handle is searched before it is used.
+ * Each function of the interface (a "call") except zeInit() begins with ENTER,
+ * which counts the call, returns an injected error, and takes the lock
+ * emu_lock. It ends with LEAVE. Handles are pointers to objects. A handle is
+ * searched among all objects before it is used.
  */
 #ifndef FACE_ZE_H
 #define FACE_ZE_H
@@ -128,7 +128,8 @@ ze_result_t face_device_status(int number);
 ze_device_handle_t face_device_handle(int number);
 
 /** Waits until event->reached is at least `value`. Releases the lock during the
- * wait. `timeout` in nanoseconds; UINT64_MAX: no limit. */
+ * wait. `timeout` in nanoseconds; UINT64_MAX: no limit. After the timeout,
+ * returns ZE_RESULT_NOT_READY. */
 ze_result_t face_wait(emu_event_t *event, uint64_t value, uint64_t timeout);
 
 /** Creates an event of the emulated device; NULL: out of memory. */

@@ -128,9 +128,10 @@ static bool write_all(int fd, const char *next, size_t length)
     return true;
 }
 
-/* Forwards the bytes that are available. If they exceed plan.cut_after,
- * forwards only that many and returns false, or with plan.garble changes the
- * next byte and forwards all. Returns false if the relay must be closed. */
+/* Forwards the bytes that are available. If they exceed plan.cut_after (and it
+ * is not -1), forwards only that many and returns false, or with plan.garble
+ * changes the next byte and forwards all. Returns false if the relay must be
+ * closed. */
 static bool move_bytes(int from, int to)
 {
     int64_t left = shared->plan.cut_after;

@@ -18,7 +18,8 @@
 /* Shared by all members of the test, which may change it at any time. */
 struct proxy_plan {
     /* Number of bytes to forward before the cut, over all connections and
-     * directions together; counts down. -1: never cut */
+     * directions together; counts down. -1: do not cut; the proxy sets it after
+     * a cut */
     _Atomic int64_t cut_after;
     /* Cut by a reset (RST) instead of a normal end (FIN) */
     _Atomic int reset;

@@ -79,7 +79,7 @@ void side_recv(struct side *side, struct side_op *op, void *buffer,
 void side_finish(struct side *side, struct side_op *op, double seconds,
                  const char *what);
 
-/* Like side_finish() with the usual limit; expects UCS_OK. */
+/* Like side_finish() with a limit of 30 seconds; expects UCS_OK. */
 void side_complete(struct side *side, struct side_op *op, const char *what);
 
 /* Sends or receives a message and waits for success. The receive returns the

@@ -15,7 +15,7 @@ struct talk {
     struct side side;
     struct side_ep *ep;
     struct memory memory[MEMORY_MAX_KINDS];
-    /* Number of the next message, for data_fill(); the same in both
+    /* Number of the last message, for data_fill(); the same in both
      * processes */
     uint64_t message;
 };

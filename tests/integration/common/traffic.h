@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Random messages, puts, gets and atomics between two members, for tests that
- * interrupt them. Each operation is tracked until it ends with any status, and
- * received data is verified.
+ * Random messages, puts, gets, atomics and flushes between two members, for
+ * tests that interrupt them. Each operation is tracked until it ends with any
+ * status. The data of messages and gets is verified.
  */
 #ifndef INTEGRATION_TRAFFIC_H
 #define INTEGRATION_TRAFFIC_H
@@ -76,8 +76,8 @@ unsigned traffic_finish_sends(struct traffic *traffic, double seconds);
  * receives that still have not ended, because their messages are arriving. */
 unsigned traffic_cancel_receives(struct traffic *traffic);
 
-/* Destroys the remote key. Call it when no operation uses the key any more and
- * before the worker is destroyed. */
+/* Destroys the remote key, if there is one. Call it before the worker is
+ * destroyed. */
 void traffic_drop_key(struct traffic *traffic);
 
 #endif

@@ -38,7 +38,7 @@ static int bind_library(library_t *library, void *handle)
            (library->release_components != NULL) && (library->query != NULL);
 }
 
-/* Queries the domains of each component, which loads its code. */
+/* Queries the domains of each component, which loads the component's code. */
 static int use_library(library_t *library)
 {
     uct_component_attr_t attr;

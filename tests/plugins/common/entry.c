@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* See entry.h. The entry point opens no devices. */
+/* See entry.h. The entry point only describes the plugin: no device is
+ * opened. */
 #include "entry.h"
 
 #include <pthread.h>
@@ -8,7 +9,7 @@
 
 /* The instances of all cores in this process. They are freed together, when
  * each core that has called the entry point has called fini(). `active`: number
- * of cores that have not called it yet. */
+ * of cores that have called the entry point, but not fini(). */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static local_instance_t *instances;
 static unsigned active;

@@ -3,7 +3,7 @@
  * The monitored descriptors of one interface, and the callbacks for their
  * events. poller_run() calls the callbacks. A callback may remove objects:
  * their memory is freed after poller_run() has called all callbacks, because
- * its callers may still use them.
+ * the functions that have called the callback may still use them.
  */
 #ifndef LOCAL_POLLER_H
 #define LOCAL_POLLER_H
@@ -19,8 +19,8 @@ typedef struct poller_memory {
 } poller_memory_t;
 
 typedef struct poller {
-    int epoll;                 /**< Readable when there are events */
-    int running;               /**< Number of calls of poller_hold() without
+    int epoll;   /**< epoll descriptor; readable when there are events */
+    int running; /**< Number of calls of poller_hold() without
                   * poller_release() */
     poller_memory_t *given_up; /**< Objects to free when `running` is 0 */
 } poller_t;
@@ -57,7 +57,8 @@ void poller_free(poller_t *poller, void *block, poller_memory_t *memory);
 void poller_hold(poller_t *poller);
 void poller_release(poller_t *poller);
 
-/** Calls the callbacks of the ready sources; returns the number of sources. */
+/** Calls the callbacks of the ready sources, of at most 32 in one call; returns
+ *  the number of ready sources. */
 unsigned poller_run(poller_t *poller);
 
 /** Returns whether poller_run() would call a callback. */

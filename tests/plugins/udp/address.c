@@ -52,8 +52,8 @@ static int remove_address(void)
     return control(SIOCSIFADDR, &request);
 }
 
-/* Progresses until the failure is reported. Sleeps 1 ms after each call without
- * effect, to use less processor time. */
+/* Progresses until the failure is reported, at most PATIENCE times. Sleeps 1 ms
+ * after each call without effect, to use less processor time. */
 static void wait_for_failure(uct_worker_h worker)
 {
     int left;

@@ -78,8 +78,8 @@ static void flush_completes(const opened_t *opened, int destroys)
     }
 }
 
-/* Returns a socket that never acknowledges messages. *port_p receives its
- * port. */
+/* Returns a socket that never acknowledges messages. *port_p receives its port
+ * in network byte order. */
 static int open_silent(uint16_t *port_p)
 {
     struct sockaddr_in addr = {.sin_family = AF_INET};

@@ -14,7 +14,7 @@ typedef struct opened {
     uct_iface_h iface;
 } opened_t;
 
-extern ucs_status_t udp_failure; /* The last failure that was reported */
+extern ucs_status_t udp_failure; /* The last reported failure; UCS_OK: none */
 
 /* If `holds` is 0, ends the program with a failure that names `what`. */
 void udp_require(int holds, const char *what);

@@ -14,7 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* No header declares these functions: io_demo declares them itself. */
+/* No header declares these functions: UCX's program io_demo, which calls them,
+ * declares them itself. */
 void ucs_memtrack_allocated(void *ptr, size_t size, const char *name);
 void ucs_memtrack_releasing(void *ptr);
 
@@ -87,8 +88,8 @@ static void ck_row(const char *text, const char *name, unsigned long bytes,
     ck_assert_msg(rows == 1, "%u rows of %s in:\n%s", rows, name, text);
 }
 
-/* Addresses for the calls. Any address is valid: the library does not access
- * the memory. */
+/* Addresses for the calls. Any address except NULL is valid: the library does
+ * not access the memory. */
 static char memory[THREADS * ROUNDS];
 
 static void two_names(void)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A handler of memory events for tests, and its record. heard_cb() stores the
- * events that it receives; heard_range() tells whether one of them covered a
- * range. The handler allocates no memory, because allocations cause events.
+ * first HEARD_MAX events that it receives; heard_range() tells whether one of
+ * them covered a range. The handler allocates no memory, because allocations
+ * cause events.
  */
 #ifndef TEST_UCM_HEARD_H
 #define TEST_UCM_HEARD_H
@@ -24,7 +25,7 @@
 #define HEARD_MAX 4096
 
 typedef struct heard {
-    atomic_uint count;
+    atomic_uint count; /* events received; HEARD_MAX of them are stored */
     struct {
         ucm_event_type_t type;
         ucm_event_t event;

@@ -92,7 +92,8 @@ START_TEST(segment_with_events)
 }
 END_TEST
 
-/* A segment that does not exist stands for one that cannot be queried. */
+/* A shared memory segment that does not exist stands for one whose size cannot
+ * be queried. */
 START_TEST(segment_of_unknown_size_with_events)
 {
     char *place = ucm_orig_mmap(NULL, PAGE, MAP_ARGS);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Options that a program sets by ucm_set_global_opts(): each has its documented
- * effect. */
+/* Options that a program sets by ucm_set_global_opts(): the mode of
+ * interception, disabled events, the heap, run paths, and the log level. */
 #include "heard.h"
 
 #include <dlfcn.h>

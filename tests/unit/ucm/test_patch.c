@@ -82,8 +82,8 @@ static uint8_t *place(const uint8_t *code, size_t length, size_t offset)
     return page + offset;
 }
 
-/* Patches the function so that it calls ucm_madvise(), calls it, and checks
- * that an event reports this. */
+/* Patches the function at `entry` so that it continues in ucm_madvise(). Then
+ * calls the function and checks that this caused an event. */
 static void check_patched(uint8_t *entry)
 {
     const char *reason = "none";

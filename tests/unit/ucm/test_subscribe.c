@@ -279,7 +279,7 @@ START_TEST(child_is_told_although_the_parent_was_inside)
 }
 END_TEST
 
-/* --- External events, trials, device memory ------------------------------ */
+/* --- External events, tests of events, device memory --------------------- */
 
 static void report_outside(ucm_event_type_t type, ucm_event_t *event, void *arg)
 {
@@ -320,8 +320,8 @@ START_TEST(test_of_events_detects_lost_interception)
     ck_assert_int_eq(mprotect(page, 2 * PAGE,
                               PROT_READ | PROT_WRITE | PROT_EXEC),
                      0);
-    /* restores the original code, as another program that patches the function
-     * may do */
+    /* restores the original code, as another library that has patched the
+     * function may do */
     memcpy(code, before[1], 32);
     ck_assert_int_eq(ucm_test_events(VM_EVENTS), UCS_ERR_UNSUPPORTED);
     ck_ok(ucm_test_events(UCM_EVENT_VM_MAPPED));

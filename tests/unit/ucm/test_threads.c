@@ -233,8 +233,9 @@ START_TEST(threads_end_while_subscribed)
     ck_ok(ucm_set_event_handler(VM_EVENTS, 0, count_told, NULL));
     pthread_attr_init(&attr);
     for (i = 0; i < 50; ++i) {
-        /* larger than the stacks that the C library caches for later threads,
-         * so that these stacks are unmapped */
+        /* Each stack is larger than the one before, so that the C library
+         * cannot reuse a cached stack, and unmaps stacks when its cache
+         * exceeds its limit. */
         pthread_attr_setstacksize(&attr, (32ul << 20) + (i * (1ul << 20)));
         ck_assert_int_eq(pthread_create(&thread, &attr, end_at_once, NULL), 0);
         pthread_join(thread, NULL);

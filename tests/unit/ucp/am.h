@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Active messages over an endpoint to the worker itself. The handler records
- * its arguments, checks the contents, and returns the status that the test
- * sets.
+ * its arguments, checks the contents of the header and of eager data, and
+ * returns the status that the test sets.
  */
 #ifndef TESTS_UCP_AM_H
 #define TESTS_UCP_AM_H
 
 #include "local.h"
 
-/* What the handler returns (first three members, set by the test), and the
- * arguments of its last call. */
+/* Argument of am_handler(). The test sets the first three members, which define
+ * what the handler does. In the others it counts its calls and records the
+ * arguments of the last one. */
 typedef struct {
     ucs_status_t answer;
     /* The handler returns `answer` only if the message has one of these
@@ -18,7 +19,7 @@ typedef struct {
      * returns `answer` */
     uint64_t only_if;
     /* Called by the handler before it returns; NULL: no call. `seen` is this
-     * structure. */
+     * structure, `data` is the handler's argument. */
     void (*act)(void *seen, void *data);
     unsigned calls;
     size_t header_length;
@@ -138,7 +139,7 @@ static inline ucs_status_ptr_t am_send(local_t *local, unsigned id,
     return am_send_on(local->ep, id, header_length, length, flags);
 }
 
-/* Progresses until the handler has been called `calls` times. */
+/* Progresses until seen->calls is `calls`; a larger number fails the test. */
 static inline void am_await(local_t *local, const am_seen_t *seen,
                             unsigned calls)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Helpers for the tests of single calls and flags: printing to a string, and
- * capturing the messages of the library.
+ * Helpers for the tests of single calls and flags: printing to a string,
+ * capturing the messages of the library, and further endpoints to the worker
+ * itself.
  */
 #ifndef TESTS_UCP_API_H
 #define TESTS_UCP_API_H
@@ -51,8 +52,8 @@ static inline taken_stderr_t take_stderr(void)
     return taken;
 }
 
-/* Returns the text written to stderr since take_stderr(); valid until the next
- * call. */
+/* Returns the text written to stderr since take_stderr(), of which at most the
+ * first 16383 bytes; valid until the next call. */
 static inline const char *text_of_stderr(taken_stderr_t *taken)
 {
     static char text[16384];
@@ -65,8 +66,8 @@ static inline const char *text_of_stderr(taken_stderr_t *taken)
     return text;
 }
 
-/* Restores stderr. Returns the number of bytes that were written to the
- * file. */
+/* Restores stderr. Returns the number of bytes that were written to it since
+ * take_stderr(). */
 static inline long give_stderr_back(taken_stderr_t *taken)
 {
     long length;

@@ -18,8 +18,9 @@ static const ucp_request_param_t force = {
 
 static char buffer[1 << 20], buffer2[1 << 20];
 
-/* Record of the callbacks of a test: their number and last status. A callback
- * can also close an endpoint. */
+/* Record of the callbacks of a test: their number, the number of those with
+ * UCS_ERR_CANCELED, and the last status. A callback can also close an
+ * endpoint. */
 typedef struct {
     /* Endpoint that the next callback closes by force; NULL: none */
     ucp_ep_h close;
@@ -116,8 +117,8 @@ static inline ucp_ep_h new_ep(local_t *local, seen_t *errors)
 }
 
 /* Opens a worker to whose loopback interface `queue` messages can be sent
- * before it progresses. Further sends wait for send resources. Messages up to
- * 7000 bytes are eager, longer ones are sent by rendezvous, in fragments. */
+ * before it progresses. Further sends wait for send resources. Messages of less
+ * than 7000 bytes are eager, others are sent by rendezvous, in fragments. */
 static inline void open_narrow(local_t *local, const char *queue)
 {
     setenv("UCX_SELF_QUEUE_LEN", queue, 1);

@@ -2,7 +2,8 @@
 /*
  * Opens a worker with an endpoint to itself over two lanes, which use two
  * loopback interfaces. The functions direct_lane_limit_*(), which the caller's
- * `modify` calls, limit the first to messages, the second to put and get.
+ * `modify` calls, limit the first interface to messages, the second to put and
+ * get.
  */
 #ifndef TESTS_UCP_DIRECT_LANE_H
 #define TESTS_UCP_DIRECT_LANE_H
@@ -28,10 +29,10 @@ static inline void direct_lane_limit_messages(ucp_worker_iface_t *wiface)
     memset(&wiface->lane.amo, 0, sizeof(wiface->lane.amo));
 }
 
-/* Changes an interface so that it supports only put and get by zero-copy,
- * and has another device address than the first interface. `ops` is memory
- * for the interface's changed operations table; it must exist as long as the
- * interface. */
+/* Changes an interface so that it supports only put and get by zero-copy, with
+ * fixed costs, and has another device address than the first interface. `ops`
+ * is memory for the interface's changed operations table; it must exist as long
+ * as the interface. */
 static inline void direct_lane_limit_direct(ucp_worker_iface_t *wiface,
                                             ucx_iface_ops_t *ops)
 {

@@ -2,8 +2,8 @@
 /*
  * Changes a loopback interface so that it emulates a transport whose endpoints
  * connect to endpoints (CONNECT_TO_EP). Two connected endpoints are a pair;
- * each is a `half`. The emulation checks UCP: a send before both halves are
- * connected fails the test. The including file defines
+ * each is a `half`. The emulation checks UCP: for example, a send before
+ * both halves are connected fails the test. The including file defines
  * FAKE_PAIRS_CHECK(condition, what), which fails the test with the message
  * `what` unless the condition holds.
  */
@@ -32,14 +32,15 @@ static struct {
     ucx_iface_ops_t iface_ops, usual_iface_ops;
     ucx_ep_ops_t ep_ops;
     half_t *halves;
-    /* Numbers of calls: creations of endpoints, connects, sends, puts */
+    /* Numbers of calls: creations of endpoints, connects, sends (also of
+     * puts), puts */
     unsigned created, connects, messages, puts;
     /* Number of the creation that fails, from 1; 0: none */
     unsigned fail_create;
     /* Number of the connect that fails, from 1; 0: none */
     unsigned fail_connect;
-    /* The test passes addresses that belong to no half: do not check that the
-     * peer is connected */
+    /* The test invents endpoint addresses: do not check that the peer is
+     * connected to this half */
     int foreign;
 } pairs;
 
@@ -170,8 +171,8 @@ static ucs_status_t half_connect(uct_ep_h ep, const uct_device_addr_t *dev_addr,
 static int half_is_reachable(uct_iface_h iface,
                              const ucx_reachable_args_t *args)
 {
-    /* The emulated transport has no interface address. Entries that have such
-     * an address belong to the worker's first interface. */
+    /* The emulated transport has no interface address. Entries of a worker
+     * address that have one belong to the first interface. */
     return args->iface_addr_length == 0;
 }
 
@@ -217,8 +218,9 @@ static void fill_tables(uct_iface_h iface)
     pairs.ep_ops.connect_to_ep   = half_connect;
 }
 
-/* Makes the worker's second interface the emulated transport. With `messages`
- * it is the best lane for messages; otherwise it supports only put. */
+/* Makes the worker's second interface the emulated transport. It supports
+ * put_short and, with `messages`, messages, for which UCP then prefers it to
+ * the first interface. */
 static void play_pairs(ucp_worker_h worker, int messages)
 {
     ucp_worker_iface_t *wiface = &worker->ifaces[1];

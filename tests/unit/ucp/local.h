@@ -24,7 +24,7 @@ typedef struct {
     ucp_ep_h ep; /* To the worker itself */
 } local_t;
 
-/* Creates an endpoint to the worker itself. */
+/* Creates an endpoint to the worker itself, with UCP_EP_PARAMS_FLAGS_*. */
 static inline ucp_ep_h local_ep(local_t *local, unsigned flags)
 {
     ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_ADDRESS};
@@ -90,8 +90,8 @@ static inline double local_now(void)
 }
 
 /* Runs one round of progress in a wait that began at `start`; fails the test
- * after LOCAL_LIMIT seconds. The caller checks its condition before each round,
- * so that a wait whose condition is met never fails. */
+ * after LOCAL_LIMIT seconds. The caller checks its condition after each round,
+ * so that a wait whose condition is met does not fail. */
 static inline void local_progress(local_t *local, double start)
 {
     ck_assert_msg(local_now() - start < LOCAL_LIMIT,

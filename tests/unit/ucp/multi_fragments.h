@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Helpers for messages that are sent in several eager fragments
- * (ucp/tag/multi.h). They deliver fragments to the worker as if a peer had sent
- * them.
+ * (ucp/tag/multi.h): a worker with an endpoint to itself that UCP treats like
+ * one to another process, and fragments that are delivered to the worker as if
+ * a peer had sent them.
  */
 #ifndef TESTS_UCP_MULTI_FRAGMENTS_H
 #define TESTS_UCP_MULTI_FRAGMENTS_H
@@ -106,8 +107,9 @@ static inline void say_rest(local_t *local, uint32_t message, size_t from)
     }
 }
 
-/* Opens an endpoint that has introduced itself (ucp/wireup/introduce.h): the
- * worker knows the sender of its messages and can create the reply endpoint. */
+/* Opens a worker with an endpoint that has introduced itself
+ * (ucp/wireup/introduce.h): the worker knows the sender of the endpoint's
+ * messages and can create the reply endpoint. */
 static inline void open_introduced(local_t *local)
 {
     open_with(local, "auto");

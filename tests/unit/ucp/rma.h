@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Memory that a test maps and accesses through an endpoint to the worker
- * itself. Put, get and atomics use the endpoint's lane, or messages if the test
- * removes the lane's capabilities (BY_MESSAGES).
+ * itself. Put, get and atomics use the endpoint's lane (BY_LANE). With
+ * BY_MESSAGES they use messages, because lend_mode() leaves the endpoint no
+ * lane for them.
  */
 #ifndef TESTS_UCP_RMA_H
 #define TESTS_UCP_RMA_H

@@ -2,9 +2,9 @@
 /*
  * Simulated machines, to test how UCP learns the quickest protocol for large
  * messages (ucp/learn/trial.h). Each transfer takes time on a simulated clock.
- * The program that includes this file replaces clock_gettime() by that clock,
- * so that no result depends on the speed of the test machine. Messages are sent
- * to the same worker.
+ * This file replaces clock_gettime() by that clock for the whole program, so
+ * that no result depends on the speed of the test machine. Messages are sent to
+ * the same worker.
  */
 #ifndef TEST_SIM_MACHINES_H
 #define TEST_SIM_MACHINES_H
@@ -25,8 +25,8 @@ enum {
 
 static char buffer[LENGTH], buffer2[LENGTH];
 
-/* The operations that can transfer the data of a message: messages with
- * fragments, gets by the receiver, puts by the sender. */
+/* "Carriers": the operations that can transfer the data of a message, which are
+ * messages with fragments, gets by the receiver, and puts by the sender. */
 enum { MESSAGES, GETS, PUTS, CARRIERS };
 
 /* A simulated machine. `message`: nanoseconds that each message takes without
@@ -38,8 +38,8 @@ typedef struct machine {
     double message;
     double alone[CARRIERS], stream[CARRIERS];
     unsigned best, best_in_stream;
-    /* Each transfer whose number is a multiple of this takes 3 ms longer; 0:
-     * none */
+    /* Each call of take() whose number, from 1, is a multiple of this takes
+     * 3 ms longer; 0: none */
     unsigned outliers;
 } machine_t;
 
@@ -112,7 +112,8 @@ static void take(size_t length, unsigned carrier)
 }
 
 /* Records a put or get, whose data the lane has copied already. Each call of
- * step() completes one of them, in this order. */
+ * step() completes the oldest one. `status`: result of the lane's operation; an
+ * error is returned, and nothing is recorded. */
 static ucs_status_t start_copy(const uct_iov_t *iov, unsigned carrier,
                                uct_completion_t *comp, ucs_status_t status)
 {
@@ -178,7 +179,8 @@ static inline ucs_status_t wait(local_t *local, ucs_status_ptr_t request)
 }
 
 /* Handler of all messages: advances the clock by the time of the message, and
- * by that of its data if it carries data. */
+ * by that of its data if it is longer than SMALL bytes, as only messages with
+ * data are. */
 static ucs_status_t sim_receive(void *arg, void *data, size_t length,
                                 unsigned flags)
 {
@@ -246,7 +248,7 @@ static inline void transfer(local_t *local, unsigned count)
         ck_assert_int_eq(wait(local, send), UCS_OK);
         ck_assert_mem_eq(buffer, buffer2, LENGTH);
         for (i = 0; i < 4; ++i) {
-            /* handles messages by which UCP measures */
+            /* delivers messages that UCP sends after the transfer */
             ucp_worker_progress(local->worker);
         }
         sim.now += 1e6; /* a pause between two transfers */

@@ -3,7 +3,8 @@
  * Helpers for tests of staged memory: memory that the processor cannot access.
  * UCP sends it through fragments of host memory, and a transport that can
  * access both ("copier", ucp/stage/copier.h) copies between them. The copier is
- * emulated here; its memory is ordinary memory.
+ * emulated here, and the staged memory is ordinary memory of the type
+ * STAGED_TYPE.
  */
 #ifndef TESTS_UCP_STAGED_H
 #define TESTS_UCP_STAGED_H
@@ -29,7 +30,8 @@ static struct {
     ucp_copier_t copier;
     /* Number of posts to fail with UCS_ERR_NO_RESOURCE; counts down */
     unsigned no_room;
-    /* Number of the post that fails with an I/O error, from 1; 0: none */
+    /* Number of the post that fails with UCS_ERR_IO_ERROR, from 1, without
+     * those that failed because of `no_room`; 0: none */
     unsigned fail_at;
     /* What copies by put_short and get_short return */
     ucs_status_t short_status;
@@ -41,8 +43,9 @@ static struct {
         const char *from;
         size_t length;
     } copies[64]; /* The copies of the held posts, by the same index */
-    /* num_held: entries in held[]. The others count calls; `rounds` those of
-     * progress(). */
+    /* num_held: entries in held[]. The others count calls: `posts` all posts
+     * but those that failed because of `no_room`, `shorts` those of put_short
+     * and get_short, `rounds` those of progress(). */
     unsigned num_held, posts, shorts, flushes, rounds;
     size_t least, most; /* Bytes of the shortest and of the longest post */
     size_t most_short;  /* Bytes of the longest blocking (short) copy */
@@ -117,8 +120,8 @@ static inline ucs_status_t flush(uct_ep_h ep, unsigned flags,
     return UCS_OK;
 }
 
-/* In every second call, completes the most recent post, so that posts complete
- * out of order. */
+/* In every second call, completes the most recent post that is held, so that
+ * posts complete out of order. */
 static inline unsigned progress(uct_iface_h iface)
 {
     uct_completion_t *comp;

@@ -51,10 +51,11 @@ static inline int stream_is_at_once(void)
     return getenv("UCX_TLS") == NULL;
 }
 
-/* Progresses until there was no event for 3 ms, to show that an event does not
- * occur. A round counts as at most 0.1 ms, because a longer one means that the
- * process was not scheduled. With `self` 100 rounds are enough. Tests wait for
- * expected events separately. */
+/* Runs at least 100 rounds of progress, to show that an event does not occur;
+ * with `self` these are enough. With other transports, continues until there
+ * was no event for 3 ms. A round counts as at most 0.1 ms, because a longer one
+ * means that the process was not scheduled. Tests wait for expected events
+ * separately. */
 static inline void stream_settle(local_t *local)
 {
     double quiet = 0, last = local_now(), now;
@@ -96,8 +97,8 @@ static inline ucp_stream_poll_ep_t stream_await_poll(local_t *local)
 }
 
 /* Sends `length` bytes of the pattern from position `place` on. When it
- * returns, the bytes have arrived with `self`; with other transports nearly
- * always, so that a test that needs them must wait. */
+ * returns, the bytes have arrived if the transport is `self`. With another
+ * transport they usually have, but a test must still wait for them. */
 static inline void stream_send_on(local_t *local, ucp_ep_h ep, size_t length,
                                   size_t place)
 {
@@ -146,8 +147,9 @@ static inline size_t stream_wait(local_t *local, ucs_status_ptr_t request)
     return length;
 }
 
-/* Receives data that was already sent, by one call; returns the length. It
- * waits for the data if the transport is not `self`. */
+/* Receives data that was already sent, by one call; returns the length. With
+ * `self` the data must be available at once; with other transports this
+ * function waits for it. */
 static inline size_t stream_recv(local_t *local, ucp_ep_h ep, void *buffer,
                                  size_t count, const ucp_request_param_t *param)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Common to all unit tests of UCP: the check library, and a main() that runs
- * all tests of a program in one process without forking, so that sanitizers
- * observe them.
+ * Common to all unit tests of UCP: the check library, and SUITE_MAIN(), which
+ * defines a main() that runs all tests of a program in one process without
+ * forking, so that sanitizers observe them.
  */
 #ifndef TESTS_UCP_SUITE_H
 #define TESTS_UCP_SUITE_H

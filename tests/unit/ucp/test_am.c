@@ -194,8 +194,8 @@ START_TEST(persistent_data_stays_until_it_is_released)
         am_check(held[l], lengths[l], 2);
         ucp_am_data_release(local.worker, held[l]);
     }
-    /* the worker frees data that the user has not released when it is
-     * destroyed */
+    /* when the worker is destroyed, it frees data that the user has not
+     * released */
     for (l = 0; l < COUNT(lengths); ++l) {
         am_send(&local, ID, 16, lengths[l], UCP_AM_SEND_FLAG_EAGER);
         am_await(&local, &seen, (unsigned)(l + 1 + COUNT(lengths)));
@@ -423,7 +423,7 @@ START_TEST(a_reply_endpoint_outlives_the_sender)
                                     ucp_ep_close_nbx(local.ep, &am_none)),
                          UCS_OK);
         am_settle(&local);
-        /* the close notification from the sender may arrive later */
+        /* sends succeed until the close notification from the sender arrives */
         for (start = local_now();
              local_wait(&local, ucp_am_send_nbx(seen.reply_ep, ID, NULL, 0,
                                                 am_data, 8, &am_none)) >=

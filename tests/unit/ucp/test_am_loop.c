@@ -180,8 +180,8 @@ START_TEST(a_forced_close_gives_nobody_the_endpoint)
 }
 END_TEST
 
-/* Eager and rendezvous active messages, tagged messages and streams over one
- * endpoint, in both directions. */
+/* Eager and rendezvous active messages, tagged messages and streams, one after
+ * the other over one endpoint. */
 START_TEST(tags_and_streams_go_on_beside)
 {
     static char out[100000], in[100000];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Options of memory mapping that other tests do not use. */
+/* Memory mapping: access rights of peers, UCP_MEM_MAP_SYMMETRIC_RKEY, and
+ * ucp_mem_advise(). */
 #include "api.h"
 
 enum { SIZE = 65536 };

@@ -141,8 +141,8 @@ START_TEST(a_worker_near_some_processors_works_as_any)
 }
 END_TEST
 
-/* The first masks that the library passed to sched_setaffinity(), and the
- * number of calls. The test replaces that function below. */
+/* The masks of the first 4 calls of sched_setaffinity(), and the number of all
+ * calls. The test replaces that function below. */
 static struct {
     cpu_set_t masks[4];
     unsigned calls;
@@ -288,8 +288,8 @@ START_TEST(each_kind_of_event_makes_the_descriptor_readable)
         ck_assert_int_eq(ucp_worker_get_efd(local.worker, &set.fd), UCS_OK);
         arm(&local);
         ck_assert_int_eq(poll(&set, 1, 0), 0);
-        /* Any message is an event, even for a worker that waits for the
-         * completion of sends or gets only: it may be the reply to such an
+        /* Any message is an event, even if the user has requested only events
+         * of completed sends or gets: the message may be the reply to such an
          * operation. */
         send = local_send(&local, "abc", 4, 1);
         ck_assert_int_eq(poll(&set, 1, 0), 1);
@@ -362,8 +362,8 @@ START_TEST(events_come_to_the_users_own_set_with_the_users_data)
     ck_assert_int_eq(local_wait(&local, local_recv(&local, in, 4, 1)), UCS_OK);
     ck_assert_int_eq(local_wait(&local, send), UCS_OK);
 
-    /* the user's set outlives the worker, and no descriptor of the worker is
-     * left in it */
+    /* the user's epoll set outlives the worker, and no descriptor of the worker
+     * is left in it */
     ck_assert_int_eq(ucp_worker_signal(local.worker), UCS_OK);
     local_close(&local);
     ck_assert_int_eq(epoll_wait(params.event_fd, &event, 1, 0), 0);

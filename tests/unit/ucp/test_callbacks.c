@@ -15,7 +15,7 @@ static struct {
     local_t *local;
     int calls;
     int left;     /* Number of operations that callbacks still start */
-    void *memory; /* For the callback to free; NULL: none */
+    void *memory; /* Contains the user's request; NULL: none */
     void *request;
 } now;
 
@@ -47,7 +47,7 @@ static void progress_until_calls(int calls)
 }
 
 /* Sets `param` to use a request in memory of the test. Returns the memory,
- * which the test frees. */
+ * which the test or its callback frees. */
 static void *own_request(ucp_request_param_t *param)
 {
     ucp_context_attr_t attr = {.field_mask = UCP_ATTR_FIELD_REQUEST_SIZE};
@@ -270,7 +270,7 @@ START_TEST(freed_requests_of_every_kind_complete_without_a_call)
     ck_assert_int_eq(local_wait(&local, ucp_ep_close_nbx(local.ep, &none)),
                      UCS_OK);
     ck_assert_int_eq(now.calls, 0);
-    /* logs warnings about requests that are not freed */
+    /* would log a warning about a request that was not freed */
     ucp_worker_destroy(local.worker);
     ucp_cleanup(local.context);
 }
@@ -295,7 +295,8 @@ START_TEST(an_announced_message_cannot_be_received_at_once)
                                                          &forced)),
                      UCS_ERR_NO_RESOURCE);
     message = ucp_tag_probe_nb(local.worker, 1, UINT64_MAX, 1, &info);
-    /* the message is still in the queue of unexpected messages */
+    /* the failed receive has left the message in the queue of unexpected
+     * messages */
     ck_assert_ptr_nonnull(message);
     ck_assert_int_eq(UCS_PTR_RAW_STATUS(ucp_tag_msg_recv_nbx(local.worker,
                                                              buffer2,

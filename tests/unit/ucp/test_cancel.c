@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Cancellation of sends, put, get and atomics: an operation that has sent no
- * data yet completes with UCS_ERR_CANCELED and has no effect at the peer. Other
+ * Cancellation of sends, put, get and atomics. An operation that has sent
+ * nothing, or only the announcement of a rendezvous (RTS) that no receive has
+ * matched, completes with UCS_ERR_CANCELED and has no effect at the peer. Other
  * operations complete normally.
  */
 #include "am.h"
@@ -262,7 +263,7 @@ START_TEST(those_before_and_behind_it_arrive_in_order)
 END_TEST
 
 /* Cancels operations that wait for a fence: an earlier put is not complete,
- * because the test holds the endpoint. */
+ * because ucp_ep_hold() makes it wait in the endpoint's queue. */
 START_TEST(a_send_behind_a_fence_can_be_cancelled)
 {
     static const start_t starts[] = {put, get, add};
@@ -370,7 +371,8 @@ static void take_stream(use_t *use, size_t count)
 }
 
 /* A stream send, or a put by messages: one fragment has been sent, and the
- * others wait for send resources. It cannot be cancelled any more. */
+ * others wait in the endpoint's queue. The operation cannot be cancelled any
+ * more. */
 START_TEST(a_partly_sent_message_is_not_cancelled)
 {
     static const start_t starts[] = {stream_send, put};

@@ -9,8 +9,8 @@
 #include <ucx/count.h>
 #include "uct/base/worker.h"
 
-/* Callback that posts its receive again whatever the status is, like a
- * server. */
+/* Callback that posts its receive again whatever the status is, as a server
+ * may do. */
 static void on_recv_again(void *request, ucs_status_t status,
                           const ucp_tag_recv_info_t *info, void *user_data)
 {
@@ -84,8 +84,8 @@ START_TEST(a_send_from_a_callback_of_the_workers_end_is_refused)
 
     local_open(&local);
     other      = new_ep(&local, NULL);
-    /* the callback closes an endpoint that the destruction has already
-     * handled */
+    /* the callback closes an endpoint that ucp_worker_destroy() has ended
+     * before it */
     seen.close = local.ep;
     ck_assert(UCS_PTR_IS_PTR(ucp_tag_send_sync_nbx(other, "a", 1, 1, &param)));
     ucp_worker_destroy(local.worker);

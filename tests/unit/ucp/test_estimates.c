@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How many processes and endpoints a context expects: the user's variables
- * (UCX_NUM_PPN and others) have priority over the program's parameters; the
- * default is one process.
+ * What a program tells a context in advance: the numbers of endpoints and of
+ * processes of a host, the number of this process on its host, and the mask of
+ * the sender in tags. The user's variables UCX_NUM_EPS, UCX_NUM_PPN and
+ * UCX_LOCAL_NODE_ID have priority over the program's parameters. The defaults
+ * are one endpoint, one process, and no number or mask.
  */
 #include "api.h"
 

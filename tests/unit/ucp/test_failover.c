@@ -18,16 +18,17 @@ static const ucp_request_param_t none = {0};
 
 static char buffer[LENGTH], buffer2[LENGTH];
 
-/* An emulated network device: loopback operations that count, and that the test
- * can make fail or wait. Device i uses the worker's interface 1 + i. */
+/* An emulated network device: loopback operations that are counted, and that
+ * the test can make fail or wait. Device i uses the worker's interface
+ * 1 + i. */
 typedef struct {
     uct_iface_h iface;
     ucx_iface_ops_t iface_ops;
     ucx_ep_ops_t usual, ops;
     size_t got, put; /* Bytes transferred by get, and by put */
     unsigned remote_flushes;
-    ucs_status_t fails; /* Status of all operations; UCS_OK: they succeed */
-    /* Operations complete only when the test calls let_go() */
+    ucs_status_t fails; /* Status of puts and gets; UCS_OK: they succeed */
+    /* If not 0, puts and gets complete only when the test calls let_go() */
     int holds;
     uct_completion_t *held[64];
     unsigned num_held;
@@ -299,7 +300,7 @@ static void check_halves(size_t a, size_t b)
 {
     ck_assert_uint_eq(a + b, LENGTH);
     ck_assert_uint_le(a, LENGTH / 2);
-    ck_assert_uint_ge(a, LENGTH / 2 - 1024); /* the division is aligned */
+    ck_assert_uint_ge(a, LENGTH / 2 - 1024); /* chunks are aligned */
 }
 
 START_TEST(large_messages_are_divided_each_way)
@@ -508,7 +509,8 @@ END_TEST
 
 /* All lanes for put fail while a rendezvous puts its data: messages transfer
  * the data instead. In the first two rounds both lanes fail in the put. In the
- * others one of them is lost before, so that the put uses only the other. */
+ * others one of them is lost before, so that the put uses only the other, which
+ * is reported as failed before its put ends with an error (i == 2), or not. */
 START_TEST(messages_carry_a_put_whose_lanes_fail)
 {
     ucs_status_ptr_t send, recv;

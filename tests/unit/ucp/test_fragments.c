@@ -2,8 +2,8 @@
 /*
  * Wire-up messages that are sent in fragments (ucp/wireup/fragments.h). A
  * message is assembled if its fragments arrive in order and from one sender;
- * otherwise it is dropped, and so are the oldest ones if too many are
- * incomplete.
+ * otherwise it is dropped. If too many messages are incomplete, the oldest one
+ * is dropped.
  */
 #include "wireup.h"
 
@@ -111,7 +111,8 @@ START_TEST(a_fragment_that_does_not_follow_ends_the_message)
     say_fragment(&local, &someone, UCP_AM_ID_INTRODUCE, message, length - 1, 10,
                  10);
     ck_assert_uint_eq(ucp_worker_wireup(local.worker)->num_partial, 0);
-    /* after that, the sender may start again with the first fragment */
+    /* a first fragment starts the message again, also while it is
+     * incomplete */
     say_fragment(&local, &someone, UCP_AM_ID_INTRODUCE, message, length, 0, 10);
     say_fragment(&local, &someone, UCP_AM_ID_INTRODUCE, message, length, 0, 20);
     ck_assert_uint_eq(ucp_worker_wireup(local.worker)->num_partial, 1);

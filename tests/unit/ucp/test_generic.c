@@ -15,9 +15,9 @@ static char out[200000], in[200000];
 
 /* Behaviour of the datatype, which behave() sets, and call counts. */
 static struct {
-    size_t most; /* Most bytes that one call packs */
-    size_t end;  /* Offset from which on nothing is packed */
-    ucs_status_t unpack;
+    size_t most;         /* Most bytes that one call packs */
+    size_t end;          /* Offset from which on nothing is packed */
+    ucs_status_t unpack; /* Result of unpacking bytes after the 50th */
     int started;
     int finished;
     int unpacked; /* Number of calls of unpack */
@@ -84,8 +84,8 @@ static void close_generic(local_t *local, ucp_request_param_t *param)
     ucp_dt_destroy(param->datatype);
 }
 
-/* Sets the behaviour of the datatype for messages of `size` bytes. `status`:
- * result of unpack. */
+/* Sets the behaviour of the datatype for messages of `size` bytes. `most`,
+ * `end`, `status`: as the members most, end and unpack of `dt`. */
 static void behave(size_t size, size_t most, size_t end, ucs_status_t status)
 {
     *(size_t *)out = size;

@@ -251,9 +251,9 @@ START_TEST(a_forced_operation_is_complete_or_fails)
 }
 END_TEST
 
-/* The test holds the endpoint: all operations queue behind an earlier send. So
- * none can complete at once; with FORCE_IMM_CMPL each fails with
- * UCS_ERR_NO_RESOURCE and has no effect. */
+/* After ucp_ep_hold() all operations queue behind an earlier send. So none can
+ * complete at once; with FORCE_IMM_CMPL each fails with UCS_ERR_NO_RESOURCE and
+ * has no effect. */
 START_TEST(a_forced_operation_fails_behind_others_and_changes_nothing)
 {
     const operation_t *op;

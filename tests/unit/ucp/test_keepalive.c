@@ -126,8 +126,8 @@ static ucp_ep_h new_ep(local_t *local, ucp_err_handling_mode_t mode,
     return ep;
 }
 
-/* Creates an endpoint whose checks are counted in asked[]. All endpoints share
- * the operations table, which therefore stays replaced. */
+/* Creates an endpoint whose checks are counted in asked[]: its operations table
+ * is replaced by counting_ops. */
 static ucp_ep_h counted_ep(local_t *local, failure_t *failure)
 {
     ucp_ep_h ep = new_ep(local, UCP_ERR_HANDLING_MODE_PEER, failure);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The algorithm that learns which method is the fastest for streams
- * (ucp/learn/stream.h). Profiles of machines define how long a transfer takes
- * by each method, on a simulated clock: no time is measured.
+ * The algorithm that learns which method is the fastest for streams, that is,
+ * for transfers of which several are in flight (ucp/learn/stream.h). It
+ * measures the rate of an epoch, which is a row of transfers by one method. A
+ * trial is the epochs that compare another method with the selected one.
+ * Profiles of machines define how long a transfer takes by each method, on a
+ * simulated clock: no time is measured.
  */
 #include "suite.h"
 #include "ucp/learn/stream.h"
@@ -31,12 +34,14 @@ static const profile_t profiles[] = {
 
 enum { PROFILES = sizeof(profiles) / sizeof(profiles[0]) };
 
-/* A stream on a simulated machine. Times are in units of `time` above. */
+/* A stream on a simulated machine. */
 typedef struct machine {
     const profile_t *profile;
     ucp_learn_stream_t stream;
     unsigned seed, epochs;
-    double extra; /* Time that trials have added */
+    /* Time that trials have added, as a number of transfers by the method that
+     * was selected during the trial */
+    double extra;
 } machine_t;
 
 static double random_unit(machine_t *m)
@@ -45,7 +50,8 @@ static double random_unit(machine_t *m)
     return (m->seed >> 8) / (double)(1u << 24);
 }
 
-/* Starts a stream. `expected`: the times by the estimates. */
+/* Starts a stream. `expected`: the estimated time of a transfer by each method.
+ * `first`: the method that is selected at first. */
 static void start(machine_t *m, const profile_t *profile,
                   const double *expected, unsigned first, unsigned seed)
 {
@@ -68,7 +74,8 @@ static void end_epoch(machine_t *m, const ucp_learn_epoch_t *epoch)
     ucp_learn_stream_result(&m->stream, time);
 }
 
-/* Transfers at least `count` times. The result of an epoch is known when the
+/* Transfers at least `count` times, and ends an epoch that has started; returns
+ * the number of transfers. The result of an epoch is known when the IN_FLIGHT
  * transfers that follow are already in flight. */
 static unsigned transfer(machine_t *m, unsigned count)
 {
@@ -111,7 +118,8 @@ static void check_best(const machine_t *m, const char *when)
 static const double equal[METHODS] = {50, 50, 50, 50};
 
 /* The best method is selected, whichever is selected at first. It takes long if
- * others prove far slower than estimated, and so use up the credit. */
+ * trials of others, which are far slower than estimated, use up the time that
+ * trials may add (`credit` in ucp/learn/stream.h). */
 START_TEST(finds_the_best)
 {
     unsigned i, first, seed;
@@ -142,7 +150,9 @@ START_TEST(finds_a_much_better_method_within_100_transfers)
 }
 END_TEST
 
-/* Estimates that are wrong delay the search until the trials are paid for. */
+/* If the estimates are wrong, a trial of the best method starts later: only
+ * when `credit` (ucp/learn/stream.h) exceeds the time that the trial is
+ * expected to add. */
 START_TEST(finds_the_best_against_the_estimates)
 {
     const double wrong[METHODS] = {100, 30, 30, 100};
@@ -157,8 +167,9 @@ START_TEST(finds_the_best_against_the_estimates)
 }
 END_TEST
 
-/* All trials together add one percent, what may be overdrawn, and the
- * unexpected part of one trial. */
+/* All trials together add at most one percent of the time of the stream, plus
+ * the UCP_LEARN_STREAM_ADVANCE transfers that they may use in advance, plus the
+ * time by which one trial takes longer than expected. */
 START_TEST(trials_cost_one_percent)
 {
     unsigned i, first, count, k;
@@ -170,7 +181,8 @@ START_TEST(trials_cost_one_percent)
             start(&m, &profiles[i], equal, first, 1);
             for (k = 0, count = 0; k < 50; ++k) {
                 count += transfer(&m, 1000);
-                /* FIRST and FULL of a method that takes 20 times as long */
+                /* the last term: 24 transfers in the epochs FIRST and FULL
+                 * of a trial, by a method that takes 20 times as long */
                 limit = 0.01 * count + UCP_LEARN_STREAM_ADVANCE + 20 * 24;
                 ck_assert_msg(m.extra <= limit, "%s: %g of %u transfers",
                               profiles[i].name, m.extra, count);
@@ -234,7 +246,8 @@ START_TEST(follows_a_change)
 }
 END_TEST
 
-/* The selected method and another one are equal but for the noise. */
+/* All methods take equally long but for the noise: the selected one stays
+ * selected in at least 95 of 100 sequences. */
 START_TEST(noise_does_not_switch)
 {
     const profile_t same = {"equal methods", {50, 50, 50, 50}, 0.05, 0};

@@ -3,8 +3,8 @@
  * Functions of the API that read the configuration of an endpoint or of a key,
  * which another thread may replace: they must hold the worker's lock. The test
  * holds the lock while another thread calls such a function. Meanwhile the
- * configurations are in a page without access rights, so that a read without
- * the lock crashes.
+ * pointers to the configurations lead to a page without access rights, so that
+ * a read without the lock crashes.
  */
 #include "rma.h"
 
@@ -314,9 +314,9 @@ static void *call_all(void *arg)
     return NULL;
 }
 
-/* Threads make all calls while the main thread replaces the configurations.
- * There are more threads than most test machines have cores. The thread
- * sanitizer detects reads of data that changes. */
+/* Threads make all calls while the main thread alternates between two
+ * configurations of the endpoint. The thread sanitizer detects reads without
+ * the lock. */
 START_TEST(threads_call_while_configurations_change)
 {
     const ucp_ep_config_t *both[2];

@@ -223,9 +223,10 @@ static ucp_tag_t pattern_tag(unsigned pattern, uint64_t i)
 
 enum { PATTERNS = 6, MANY = 100000, MOST_COMPARED = 8 };
 
-/* Returns the average number of receives that are compared for a match, for any
- * order of arrival. The receives in a bucket of the table are compared one
- * after the other; `sum_of_squares`: of the lengths of all buckets. */
+/* Returns how many of MANY receives or unexpected messages a match compares on
+ * average, if all are matched in the worst order. Those in a bucket of the
+ * table are compared one after the other; `sum_of_squares`: of the lengths of
+ * all buckets. */
 static double compared(size_t sum_of_squares)
 {
     return ((double)sum_of_squares / MANY + 1) / 2;
@@ -537,8 +538,8 @@ static void follow_model(ucp_tag_t sender_mask)
     setup_with(sender_mask);
     for (step = 0; step < MODEL_STEPS; ++step) {
         tag  = mpi_tag(next_random() % 5, next_random() % 5);
-        /* in turn, 1024 steps with mostly receives and 1024 with mostly
-         * messages */
+        /* in turn, 1024 steps with mostly messages, which also cancel
+         * receives, and 1024 with mostly receives */
         kind = next_random() % 16 + 4 * ((step >> 10) & 1);
         if (kind == 0) {
             cancel_one(&posted);

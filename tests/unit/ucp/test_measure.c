@@ -28,12 +28,14 @@ static char buffer[LENGTH], buffer2[LENGTH];
 
 static struct {
     ucp_ep_h ep;
-    double measured;
-    double copies; /* Measured bandwidth of put and get; 0: not measured */
+    double measured; /* Measured bandwidth of messages; 0: not measured */
+    double copies;   /* The same of put and get */
+    /* Numbers of queries of the two bandwidths for an endpoint */
     unsigned asked, asked_copies;
     /* Bytes that gets and puts have transferred over the second lane */
     size_t got, put;
-    /* Set when a put was started before earlier put messages had completed */
+    /* Set if a put over the second lane was started before the peer had
+     * acknowledged earlier puts by messages */
     int put_early;
     ucx_iface_ops_t iface_ops, direct_iface_ops;
     ucx_ep_ops_t usual, ops;
@@ -386,7 +388,8 @@ START_TEST(messages_go_as_is_quickest_and_change_under_way)
     send_and_check(&local, 2);
     ck_assert_uint_eq(fake.got, LENGTH);
 
-    /* each message is announced with one class and transferred with another */
+    /* messages 0 and 2 are announced when the bandwidth is in one class, and
+     * transferred when it is in another */
     for (i = 0; i < 4; ++i) {
         fake.measured = (i % 2 == 0) ? FAST : SLOW;
         sends[i]      = local_send(&local, buffer, LENGTH, i);
@@ -432,7 +435,7 @@ START_TEST(puts_and_gets_follow_with_the_keys_that_there_are)
     ck_assert_uint_eq(fake.put, LENGTH);
     ck_assert_mem_eq(buffer, buffer2, LENGTH);
 
-    /* the get has given the key the endpoint's configuration */
+    /* the second put has given the key the endpoint's configuration */
     ck_assert_ptr_eq(lent.rkey->config->ep_config, local.ep->config);
     fake.measured = FAST;
     memset(buffer, 0, LENGTH);

@@ -326,8 +326,7 @@ START_TEST(a_damaged_key_is_refused)
 END_TEST
 
 /* Packed keys of invented components (ucp/mem/packed.h). Bytes that keys have
- * in common are packed once, and unpacking restores all keys, in any order of
- * the memory domains. */
+ * in common are packed once, and unpacking restores all keys. */
 START_TEST(keys_of_components_come_back)
 {
     static const uint64_t lengths[] = {
@@ -407,8 +406,9 @@ END_TEST
 /* Address and length of memory are packed in the shortest encoding
  * (ucp/mem/range.h), and all 64-bit values can be packed. Each comment gives
  * the number of bits for the address + that for the length. "pages": the length
- * is packed in units of 4096 bytes. Addresses near 2^47 or 2^48 are packed as
- * the distance to that value. */
+ * is packed in units of 4096 bytes. Addresses near 2^47 or 2^48, and not above,
+ * are packed as the distance to that value. Multiples of 16 are packed without
+ * their lowest 4 bits. */
 START_TEST(ranges_of_memory_come_back)
 {
     static const struct {

@@ -223,7 +223,7 @@ START_TEST(large_data_goes_the_cheapest_way_or_the_one_asked_for)
     ck_assert_str_eq(data(UCP_DT_CLASS_CONTIG, 1 << 20), "rndv/get");
 
     config.rndv_prefer = 0;
-    /* no memory domain of the peer: its keys would be invalid */
+    /* the lane has no memory domain at the peer, and so no remote keys */
     far->remote_md     = UCP_NULL_MD;
     ck_assert_str_eq(data(UCP_DT_CLASS_CONTIG, 1 << 20), "rndv/am");
     far->remote_md = 0;

@@ -305,9 +305,10 @@ START_TEST(memory_that_was_unmapped_is_out_of_reach)
 }
 END_TEST
 
-/* Many puts, then two flushes: when the second flush ends, all puts are complete
- * in memory. `waits`: waits for the request of each put, which may end before
- * the peer has the data; otherwise requests are outstanding at the flushes. */
+/* Many puts, then two flushes: when the second flush ends, the data of all puts
+ * is in the memory. `waits`: waits for the request of each put, which may end
+ * before the peer has the data; otherwise requests are outstanding at the
+ * flushes. */
 static void put_and_flush(int waits)
 {
     enum { PUTS = 3000 };
@@ -357,8 +358,8 @@ START_TEST(a_flush_covers_outstanding_puts)
 }
 END_TEST
 
-/* An access by messages, a fence and an access over the lane, or the reverse:
- * the second access waits until the first one is complete. */
+/* An access by messages, a fence, an access over the lane, another fence, and
+ * an access by messages: each waits until the one before it is complete. */
 START_TEST(a_fence_orders_accesses_by_different_ways)
 {
     ucp_rkey_h by_lane;

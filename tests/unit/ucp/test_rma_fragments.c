@@ -22,7 +22,8 @@ static ucx_ep_ops_t ops, usual;
 static unsigned num_zcopy, num_held, fail_at;
 static uct_completion_t *held[64];
 static int hold;
-static lent_t *unmaps; /* Memory that the next send unmaps; NULL: none */
+/* Memory that the next zero-copy send unmaps; NULL: none */
+static lent_t *unmaps;
 
 static ucs_status_t play_zcopy(uct_ep_h ep, uint8_t id, const void *header,
                                unsigned header_length, const uct_iov_t *iov,
@@ -158,7 +159,8 @@ START_TEST(fragments_that_are_no_larger_are_copied)
     check(&lent, SIZE, 0, 0);
     take_back(&lent);
 
-    /* 1500 bytes are enough for zero-copy of a put, but not of a get's reply */
+    /* A put uses zero-copy if its fragments are larger than by buffered copy,
+     * a reply to a get only if they are at least twice as large. */
     lend_fragments(&lent, "1500");
     check(&lent, SIZE, (SIZE + 1499) / 1500, 0);
     take_back(&lent);
@@ -227,8 +229,8 @@ START_TEST(a_put_that_is_held_outlives_the_endpoint)
 }
 END_TEST
 
-/* Unmapping does not wait for the transport. Memory that the transport still
- * sends stays registered until then. */
+/* Unmapping does not wait for the transport. Memory that the transport
+ * sends stays registered until the transport completes the sends. */
 START_TEST(memory_stays_registered_while_an_answer_is_held)
 {
     lent_t lent;

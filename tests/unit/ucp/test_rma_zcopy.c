@@ -118,7 +118,7 @@ START_TEST(transfers_go_in_pieces_of_allowed_sizes)
     lent_t lent;
 
     lend_zcopy(&lent, 0);
-    /* Number of the operation that has no send resources and is retried */
+    /* the fourth operation finds no send resources and is retried */
     refuse_at = 4;
     ck_assert_int_eq(lent_put(&lent, data, SIZE, 0), UCS_OK);
     ck_assert_uint_eq(num_chunks, 12);
@@ -221,8 +221,9 @@ START_TEST(what_the_transport_holds_outlives_the_endpoint)
 }
 END_TEST
 
-/* Returns whether UCP selects zero-copy for a put or get. The test holds the
- * endpoint, so that the operation is not sent. */
+/* Returns whether UCP selects zero-copy for a put or get. Holds the endpoint
+ * (ucp_ep_hold()), so that the operation has a request that shows its protocol;
+ * then the operation is sent. */
 static int goes_by_zcopy(lent_t *lent, int is_get, uint32_t flags)
 {
     const ucp_proto_t *zcopy        = is_get ? &ucp_proto_get_zcopy :

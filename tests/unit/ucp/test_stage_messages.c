@@ -98,8 +98,9 @@ START_TEST(an_endpoint_that_ends_waits_for_its_copies)
 }
 END_TEST
 
-/* A message between staged memory that the lane can access: it is sent by
- * zero-copy, without the copier. */
+/* A message between staged memory that the lane can access is sent by
+ * zero-copy, without the copier. When the lane cannot access it, the copier is
+ * used. */
 static void exchange_directly(const char *scheme)
 {
     ucp_ep_config_t *config;
@@ -123,7 +124,7 @@ static void exchange_directly(const char *scheme)
 }
 
 /* The lane cannot access the receiver's memory: the receiver gets the data into
- * a fragment of host memory, from which the copier copies it. */
+ * fragments of host memory, from which the copier copies it. */
 START_TEST(what_is_fetched_goes_through_fragments)
 {
     static const ucp_request_param_t none = {0};

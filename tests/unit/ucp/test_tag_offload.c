@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Tag offload (ucp/tag/offload.h): an interface that matches tags is replaced by
- * functions that record what UCP posts and cancels; the test reports matches as
- * a transport does. Messages of the worker to itself arrive by another
- * interface, which UCP matches. Also messages of a peer that violates the
- * protocol. tests/integration/tag_order.c has both sides.
+ * Tag offload (ucp/tag/offload.h): functions that record what UCP posts and
+ * cancels emulate an interface that matches tags; the test reports matches as a
+ * transport does. Messages of the worker to itself arrive by another interface:
+ * UCP matches them. Also messages of a peer that violates the protocol.
+ * tests/integration/tag_order.c tests two processes.
  */
 #include "local.h"
 
@@ -171,8 +171,8 @@ START_TEST(worker_ends_with_posted_receives)
 }
 END_TEST
 
-/* A vector is not offloaded: a later receive of the same tag, or of any tag,
- * must not be matched before it. */
+/* A receive with an IOV datatype is not offloaded: a later receive of the same
+ * tag, or of any tag, must not be matched before it. */
 START_TEST(receive_does_not_overtake_one_that_only_ucp_matches)
 {
     ucp_dt_iov_t vector;
@@ -267,8 +267,8 @@ static void handle(ucp_tag_offload_msg_t *message, size_t length)
                      UCS_OK);
 }
 
-/* Messages of the wrong size, of unknown endpoints and answers without a
- * question change nothing. */
+/* Messages of the wrong size, of unknown endpoints or of an unknown kind, and
+ * answers without a request change nothing. */
 START_TEST(invalid_messages_are_dropped)
 {
     ucp_tag_offload_msg_t message = {.kind = UCP_TAG_OFFLOAD_ASK};

@@ -22,7 +22,7 @@ static size_t size_of(unsigned message)
 }
 
 /* Thread function: sends messages with its own tag to the worker itself and
- * receives them. The receive is posted before the message arrives or after, in
+ * receives them. The receive is posted before the message is sent or after, in
  * turn. self->bad counts errors and wrong bytes. */
 static void *converse(void *arg)
 {

@@ -7,10 +7,10 @@
 
 #include <stdio.h>
 
-/* Sends streams until the method `best` transfers most data of one of them;
- * fails after four streams. The first messages of a stream count as single
- * messages and may use another method, and a trial of another method may be in
- * progress. */
+/* Sends streams until the method `best` transfers three quarters of the data of
+ * one of them; fails after four streams. The first messages of a stream count
+ * as single messages and may use another method, and a trial of another method
+ * may be in progress. */
 static void check_stream(local_t *local, unsigned best, const char *when)
 {
     unsigned tries;
@@ -119,9 +119,10 @@ START_TEST(the_fastest_is_found)
 END_TEST
 
 /* The fastest method may differ between single messages and streams of
- * messages. UCP finds the latter as well. On some machines the estimates are
- * wrong by a factor of four: then it takes more than 100 messages until trials
- * of the fastest method are paid for. */
+ * messages. UCP also finds the one for streams. On some machines the estimates
+ * are wrong by a factor of four: then it takes more than 100 messages until a
+ * trial of the fastest method may start, because the time that trials may add
+ * grows with the number of messages. */
 START_TEST(the_fastest_for_streams_is_found)
 {
     local_t local;

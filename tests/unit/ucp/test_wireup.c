@@ -369,7 +369,7 @@ START_TEST(keepalive_checks_the_handshake_connection)
     aux_ops.check = lost;
     aux->ops      = &aux_ops;
     ck_assert_int_eq(uct_ep_check(ep->am, 0, NULL), UCS_ERR_ENDPOINT_TIMEOUT);
-    /* a transport without this operation sends a message instead */
+    /* if the transport has no such operation, UCP sends a message instead */
     uct_iface_state(aux->iface)->attr.base.cap.flags &=
         ~UCT_IFACE_FLAG_EP_CHECK;
     for (i = 0; i < 3; ++i) {
@@ -392,8 +392,8 @@ START_TEST(closing_early_leaves_nothing)
     local_t local;
     ucp_ep_h ep;
 
-    /* The sides close after different numbers of rounds of progress, with and
-     * without a message. */
+    /* The endpoint is closed after 0 to 3 rounds of progress, by force or not,
+     * with and without a message. */
     for (i = 0; i < 16; ++i) {
         p      = i & 1;
         sent   = (i & 2) != 0;
@@ -480,9 +480,9 @@ START_TEST(answers_of_third_parties_are_dropped)
 }
 END_TEST
 
-/* Packs a wire-up request as a peer would send it; returns its length.
- * `sender_iface`: index of the peer's interface; its address has the same
- * interfaces as that of the worker. */
+/* Packs a wire-up request as a peer would send it; returns its length. `lane`:
+ * the lane to connect. `iface`, `sender_iface`: indices of the worker's and of
+ * the peer's interface; the peer's address is that of the worker. */
 static size_t make_request(local_t *local, char *message, unsigned lane,
                            unsigned iface, unsigned sender_iface)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An endpoint with two lanes: the first for messages only, the second for put
- * and get only. Both are loopback interfaces. The operations of the second lane
- * are replaced by the functions far_*(), which record calls and return what the
- * test sets in `far`.
+ * and get only. Both are loopback interfaces. Get, put, flush and the pending
+ * queue of the second lane are replaced by the functions far_*(), which record
+ * calls and return what the test sets in `far`.
  */
 #ifndef TESTS_UCP_TWO_LANES_H
 #define TESTS_UCP_TWO_LANES_H
@@ -26,19 +26,20 @@ static struct {
     ucx_ep_ops_t ops;
     ucx_ep_ops_t usual;
     unsigned gets, puts, flushes, remote_flushes, pendings;
-    /* Number of operations to fail with UCS_ERR_NO_RESOURCE; counts down */
+    /* Number of gets, puts and flushes to fail with UCS_ERR_NO_RESOURCE;
+     * counts down */
     unsigned refuse;
-    /* Status that all operations return; UCS_OK: they succeed */
+    /* Status that the others return; UCS_OK: they succeed */
     ucs_status_t fails;
-    /* Operations complete only when the test calls let_go() */
+    /* If not 0, operations complete only when the test calls let_go() */
     int holds;
     uct_completion_t *held[64];
     unsigned num_held;
     uct_pending_req_t *waiting;
 } far;
 
-/* The common part of all operations of the second lane: returns the status that
- * the test has set, and keeps the completion if the test holds completions. */
+/* The common part of get, put and flush of the second lane: returns the status
+ * that the test has set, or keeps the completion if far.holds is set. */
 static inline ucs_status_t far_answer(uct_completion_t *comp)
 {
     if (far.refuse > 0) {

@@ -15,10 +15,10 @@
 
 #define WAIT_SECONDS 20
 
-/* The argument of probe_cb(). "atomic": accessed by atomic operations only,
- * because the handler may run in another thread. */
+/* The argument of probe_cb(). "atomic": accessed by atomic operations while the
+ * handler may run in another thread. */
 typedef struct {
-    int fd;
+    int fd;          /* an eventfd; probe_cb() reads it if it is the source */
     unsigned count;  /* atomic: number of calls */
     unsigned inside; /* atomic: number of calls that are running */
     /* atomic: 1: the handler may be called, 0: it was removed */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Included by every unit test of UCS: the check library, a hook that captures
- * log messages, and a main() that runs all tests in one process. Child
- * processes would not be observed by sanitizers.
+ * Included by every unit test of UCS: libcheck, a hook that captures log
+ * messages, and a main() that runs all tests in one process: libcheck does not
+ * fork.
  */
 #ifndef TESTS_UCS_SUITE_H
 #define TESTS_UCS_SUITE_H

@@ -40,8 +40,8 @@ static void fork_in_mode(ucs_async_mode_t mode, int inside_block)
     ck_ok(ucs_async_context_create(mode, &async));
     ck_ok(ucs_async_set_event_handler(mode, probe.fd, UCS_EVENT_SET_EVREAD,
                                       probe_cb, &probe, async));
-    /* When the handler has been called, the service thread only waits for
-     * events, so that the fork does not happen while the thread starts. The
+    /* When the handler has been called, the service thread of the thread modes
+     * waits for events: the fork does not happen while the thread starts. The
      * library would allow that, but the address sanitizer's allocator does
      * not. */
     eventfd_write(probe.fd, 1);

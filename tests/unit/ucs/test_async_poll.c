@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Poll mode: handlers are called only by ucs_async_poll(). A descriptor tells
- * when to call it. */
+/* Poll mode: handlers are called only by ucs_async_poll(). The descriptor of
+ * ucs_async_event_fd() is readable when a handler has an event. */
 #include "suite.h"
 #include "async_util.h"
 

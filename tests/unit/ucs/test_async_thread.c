@@ -75,7 +75,7 @@ START_TEST(a_block_holds_events_back_and_its_end_replays_them)
         /* one call for the descriptor and one for the timer */
         probe_wait(&probe, 2);
         eventfd_write(probe.fd, 1);
-        /* after the block the descriptor is checked again */
+        /* two more calls, for the descriptor or the periodic timer */
         probe_wait(&probe, 4);
         ck_ok(ucs_async_remove_handler(sign.fd, 1));
         ucs_async_context_destroy(async); /* removes the remaining handlers */
@@ -152,7 +152,8 @@ END_TEST
 /* ---- many threads, one context ---- */
 
 static ucs_async_context_t *shared;
-/* accessed only while the context is blocked, or inside a handler */
+/* While threads use `shared`: accessed only while it is blocked, or inside a
+ * handler. */
 static unsigned guarded;
 
 static void guarded_cb(int id, ucs_event_set_types_t events, void *arg)

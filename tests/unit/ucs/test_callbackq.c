@@ -71,7 +71,7 @@ START_TEST(a_callback_may_remove_and_add)
     self_id  = ucs_callbackq_add(&cbq, remove_both, NULL);
     other_id = ucs_callbackq_add(&cbq, count_up, &other_count);
     ucs_callbackq_dispatch(&cbq);
-    /* remove_both() has removed `other_id` before its call */
+    /* remove_both() has removed `other_id` before count_up() was called */
     ck_assert_int_eq(other_count, 0);
     ck_assert_uint_eq(ucs_callbackq_dispatch(&cbq), 0);
 

@@ -147,8 +147,8 @@ const char *__tsan_default_options(void)
 
 START_TEST(the_first_failure_is_returned)
 {
-    /* no memory is large enough for this table, which comes after `table` in
-     * the order of titles */
+    /* No memory is large enough for the options of this table. It comes after
+     * `table` in the order of titles. */
     static ucs_config_table_t large = {
         "Z", "LSZ_", fields, PTRDIFF_MAX, NULL, {NULL, NULL},
     };

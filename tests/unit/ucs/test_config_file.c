@@ -291,7 +291,8 @@ START_TEST(a_file_that_others_may_write_is_not_trusted)
 END_TEST
 
 /* Thread function: reads the options until `stop_reading` is set. Returns the
- * number of results that no version of the file contained. */
+ * number of reads that failed or returned values that no version of the file
+ * contained. */
 static void *read_again_and_again(void *arg)
 {
     const ucs_config_source_t *source = arg;

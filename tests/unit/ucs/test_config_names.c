@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Unknown variables in the environment are reported once, with a similar name
- * that exists. Also options with two names, and the printed list of all
- * tables. */
+/* Unknown variables in the environment or in settings of the application are
+ * reported once, with a similar name that exists. Also options with two names,
+ * and the printed list of all tables. */
 #include "suite.h"
 
 #include "ucs/config/config.h"
@@ -189,8 +189,8 @@ START_TEST(names_of_others_are_no_mistake)
 END_TEST
 
 /* If a plugin with the prefix "RC_" exists, variables with this prefix are
- * checked: each must be an option in one of the tables, or in the list of
- * variables that have no effect. */
+ * checked: each must be an option in one of the tables, or in the library's
+ * list of variables that have no effect. */
 START_TEST(names_of_a_plugin_that_is_there_are_not_excused)
 {
     static const char *const prefixes[] = {"RC_", NULL};

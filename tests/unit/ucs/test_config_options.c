@@ -92,7 +92,7 @@ START_TEST(the_nearest_source_wins)
     ck_assert_uint_eq(opts.thresh, 3072);
     ucs_config_release(&table, &opts);
     ck_ok(ucs_config_read(&table, NULL, &opts));
-    /* the variable of another application is not used */
+    /* without an app_prefix, MYAPP's variable is not used */
     ck_assert_uint_eq(opts.thresh, 2048);
     ucs_config_release(&table, &opts);
 

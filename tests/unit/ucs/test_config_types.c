@@ -37,7 +37,7 @@ static ucs_status_t parse(const ucs_config_type_t *type, const void *arg,
     return type->parse(text, &value, arg, why);
 }
 
-static int locale_fails; /* newlocale() returns 0 */
+static int locale_fails; /* nonzero: newlocale() returns 0 */
 
 /* Replaces the function of the C library for the library under test. */
 __attribute__((visibility("default"))) locale_t
@@ -122,7 +122,8 @@ END_TEST
 
 START_TEST(fractions_do_not_depend_on_the_locale)
 {
-    /* In a German locale, strtod() of the C library expects a decimal comma. */
+    /* In this locale, if the host has it, strtod() of the C library expects a
+     * decimal comma. */
     setlocale(LC_NUMERIC, "de_DE.UTF-8");
     takes(&ucs_config_type_double, NULL, "1.5", "1.5");
     takes(&ucs_config_type_double, NULL, "-2e3", "-2000");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A hash table has the same contents as a plain array after random changes. */
+/* A hash table: lookups, two ways to store a value, and the same contents as a
+ * plain array after random changes. */
 #include "suite.h"
 
 #include "ucs/datastruct/hash.h"
@@ -49,7 +50,7 @@ START_TEST(random_changes_agree_with_an_array)
     for (i = 0; i < 60000; ++i) {
         unsigned k = (unsigned)rand_r(&seed) % NUM_KEYS;
 
-        /* these keys differ in their high bits only */
+        /* these keys differ in the bits from 40 to 51 only */
         key = (uint64_t)k << 40;
         if (rand_r(&seed) % 2) {
             ck_assert_int_eq(ucs_hash_put(&hash, key, &values[k]),

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * inline: the functions and macros that the public headers of UCS define.
- */
+/* Inline functions and macros of public headers of UCS: ternary values, linear
+ * functions, memory types, and sets of CPUs. */
 #include "suite.h"
 
 #include <ucs/config/types.h>

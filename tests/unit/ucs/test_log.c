@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The log: which messages are shown, the format of a line, the file's name,
- * failed assertions, and that concurrent messages do not mix in one line. */
+/* The log: which messages are shown, the format of a line, the name of the log
+ * file, failed assertions, and that concurrent messages do not mix in one
+ * line. */
 #include "suite.h"
 
 #include <errno.h>

@@ -232,8 +232,8 @@ START_TEST(a_type_can_be_added_while_counting)
 END_TEST
 
 /* Creates more records of one type than fit into the memory: first each one
- * ends before the next is created, then none ends. What has no record is
- * counted in a sum. */
+ * ends before the next is created, then none ends. If no record can be created,
+ * the event is counted in `sum`. */
 static void tell_room(void *arg)
 {
     enum { HOUSES = 1000 };
@@ -362,7 +362,7 @@ static int num_fds(void)
     return count;
 }
 
-static int shared_fails; /* mmap() of shared memory fails */
+static int shared_fails; /* nonzero: mmap() of shared memory fails */
 
 /* Replaces the function of the C library for the library under test. */
 __attribute__((visibility("default"))) void *
@@ -381,8 +381,8 @@ mmap(void *address, size_t length, int prot, int flags, int fd, off_t offset)
     return next(address, length, prot, flags, fd, offset);
 }
 
-/* If the memory file cannot be mapped, the process counts in private memory,
- * and other processes do not find the file. */
+/* If the memory file of the counters cannot be mapped, the process counts in
+ * private memory, and closes the file, so that nobody finds it. */
 static void tell_unmapped(void *arg)
 {
     char why[UCS_STATS_WHY_MAX];
@@ -407,9 +407,10 @@ START_TEST(a_file_that_cannot_be_mapped_is_closed)
 }
 END_TEST
 
-/* Reads the memory while a record is created: its space is counted already, and
- * it has a size only. The type of its members, 0, has more counters than the
- * record has space for. */
+/* Parses a copy of the memory to which a record is added that is being created:
+ * header->used includes it, but only its `size` is set. It must be skipped. In
+ * the state LIVE it is invalid: its type, HOUSE (0), has more counters than fit
+ * into its size. */
 static void tell_taken(void *arg)
 {
     enum { SIZE = sizeof(ucs_stats_record_t) };
@@ -508,8 +509,8 @@ static void *count_on(void *arg)
     return NULL;
 }
 
-/* One thread reads the counters while others count, create records and end
- * them. */
+/* Two threads count, while this one creates and ends records, and reads and
+ * prints all counters. */
 static void tell_threads(void *arg)
 {
     ucs_stats_print_params_t json = {.format = UCS_STATS_FORMAT_JSON};
@@ -571,7 +572,7 @@ static void tell_printing(void *arg)
     text = print(view, &params);
     MUST(strstr(text, "\nhouse blue\n    visits ") != NULL);
     MUST(strstr(text, "\n    room kitchen\n        steps ") != NULL);
-    /* 120 bytes, 60 on average */
+    /* 120 bytes, 60 for a message on average */
     MUST(strstr(text, "120           60\n") != NULL);
     MUST(strstr(text, "ended earlier") == NULL);
     free(text);
@@ -618,9 +619,9 @@ END_TEST
 static char folder[] = "/tmp/ucs-stats-XXXXXX";
 
 typedef struct {
-    const char *trigger;
-    const char *file; /* name within `folder` */
-    int signo;        /* signal that triggers the report; 0: none */
+    const char *trigger; /* value of UCX_STATS_TRIGGER */
+    const char *file;    /* name within `folder`; "-" and the pid follow */
+    int signo;           /* signal that triggers the report; 0: none */
 } report_t;
 
 static int has_file(const char *path, const char *part)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Topology of devices: bus ids as text; a device is registered once and has a
- * name. The query of a distance fails only for a number that no device has. */
+ * name. The query of a distance fails for a number that no device has, except
+ * UCS_SYS_DEVICE_ID_UNKNOWN. */
 #include "suite.h"
 
 #include <math.h>
@@ -60,7 +61,7 @@ START_TEST(a_device_has_one_number)
     ck_assert_int_eq(ucs_topo_get_distance(dev_a, 200, &distance),
                      UCS_ERR_NO_DEVICE);
     ck_ok(ucs_topo_get_distance_to_cpu(dev_a, &distance));
-    /* an unknown distance counts as 0 */
+    /* the latency of an unknown distance is 0 */
     ck_assert_double_eq(distance.latency, 0);
     ucs_topo_get_local_cpus(dev_a, &cpus);
     ck_assert_int_eq(ucs_topo_get_numa_node(dev_a), -1);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The component "bad" for tests of the checking layer, which reports plugins
- * that break rules. Its transport conforms to all rules except the one that
- * `defect` names: breaks(NAME) is true where the code must break the rule. */
+ * that break rules of the plugin ABI. `defect` (findings.h) names one way in
+ * which its transport or memory domain breaks a rule; breaks(NAME) is true if
+ * `defect` is NAME. With an empty `defect` they break none. */
 #include "bad_transport.h"
 #include "findings.h"
 
@@ -17,7 +18,8 @@
      UCT_IFACE_FLAG_AM_ZCOPY | UCT_IFACE_FLAG_PENDING)
 
 static struct {
-    uct_completion_t *comp; /* of the last zero-copy send; NULL: none */
+    uct_completion_t *comp; /* of a zero-copy send that progress must complete;
+                             * NULL: none */
     uct_completion_t *flush;
     uct_pending_req_t *pending;
     uct_tag_context_t *recv; /* of the receive that is posted; NULL: none */

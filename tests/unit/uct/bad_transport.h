@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The component "bad", for tests of the checking layer. `defect` (findings.h)
- * selects the rule that its transport breaks. */
+ * names one way in which its transport or memory domain breaks a rule. */
 #ifndef TEST_UCT_BAD_TRANSPORT_H
 #define TEST_UCT_BAD_TRANSPORT_H
 

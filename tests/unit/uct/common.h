@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Shared by the unit tests of UCT: opens an interface of the built-in transport
- * `self` with an endpoint to itself ("loopback"), and runs a suite.
+ * Shared by the unit tests of UCT: checks of a status, an interface of the
+ * built-in transport `self` with an endpoint to itself ("loopback"), and a
+ * function that runs a suite.
  */
 #ifndef TEST_UCT_COMMON_H
 #define TEST_UCT_COMMON_H
@@ -33,6 +34,7 @@ typedef struct loopback {
     unsigned num_failures;
 } loopback_t;
 
+/* Parameters of an interface. The sizes are in bytes; 0: the default. */
 typedef struct loopback_params {
     size_t rx_headroom;
     size_t am_alignment;
@@ -40,12 +42,16 @@ typedef struct loopback_params {
     const char *queue_len; /* Value of UCX_SELF_QUEUE_LEN; NULL: the default */
 } loopback_params_t;
 
+/* `params`: NULL: the defaults. */
 void loopback_open(loopback_t *lo, const loopback_params_t *params);
 void loopback_close(loopback_t *lo);
 
-/* Opens one more interface on the same memory domain and worker. */
+/* Opens one more interface on the memory domain and worker of `lo`, with
+ * progress enabled. `params` must not be NULL. The caller closes it. */
 uct_iface_h loopback_iface_open(loopback_t *lo,
                                 const loopback_params_t *params);
+
+/* Creates an endpoint from `iface` to itself. */
 ucs_status_t loopback_ep_create(uct_iface_h iface, uct_ep_h *ep_p);
 
 /* Progresses the worker until a round returns 0; returns the sum of all

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The plugin "fake" for tests. Its component has three transports: "fk" has
+ * The plugin "fake" for tests. Its component has two transports: "fk" has
  * shorter tables of operations than the core, as an older plugin has; "longfk"
- * has longer ones, as a newer plugin has; "badfk" lacks an operation that is
- * required.
+ * has longer ones, as a newer plugin has. If the plugin is linked into a test
+ * (FAKE_LINKED_IN), a third one, "badfk", lacks required operations.
  */
 #include "fake.h"
 
@@ -151,7 +151,7 @@ static ucs_status_t mem_free(uct_md_h md, uct_mem_h memh)
     return UCS_OK;
 }
 
-/* mem_query() reports addresses below this one as device memory. */
+/* mem_query() reports addresses below this one as CUDA memory. */
 #define DEVICE_END 0x100000
 
 static ucs_status_t mem_query(uct_md_h md, const void *address, size_t length,
@@ -419,8 +419,8 @@ static const ucx_cm_ops_t cm_ops = {
     .size  = sizeof(cm_ops),
     .open  = cm_open,
     .close = cm_close,
-/* the linked-in table lacks a required slot, which the core must complete; the
- * loader would reject the table */
+/* The table lacks the required slot `query` if it is linked into a test: the
+ * core must use its default. The loader rejects a module without it. */
 #ifndef FAKE_LINKED_IN
     .query = cm_query,
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The plugin "fake" for tests: tables that are shorter or longer than the
- * core's, variables of every type, and memory domains that allocate memory. The
- * code is linked into test programs, and is also built as a module with a
- * manifest.
+ * core's, variables of every type, memory domains that allocate memory, and a
+ * connection manager. The code is linked into test programs, and is also built
+ * as a module with a manifest.
  */
 #ifndef TEST_UCT_FAKE_H
 #define TEST_UCT_FAKE_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Collects the findings of the checking layer, which are log messages. */
+/* Collects the findings of the checking layer (reports of broken rules), which
+ * are log messages. */
 #include "findings.h"
 
 #include <stdio.h>

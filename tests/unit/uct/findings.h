@@ -7,8 +7,8 @@
 
 #include "common.h"
 
-/* A defect of the plugin, the number of the rule that it breaks, and a part of
- * the text that the layer must report. */
+/* A defect of the plugin, the number of the rule in sdk/ABI.md that it breaks,
+ * and a part of the text that the layer must report. */
 typedef struct planted {
     const char *defect;
     int rule;
@@ -16,15 +16,17 @@ typedef struct planted {
 } planted_t;
 
 extern const char *defect; /* The defect that the plugin has now; "": none */
-/* What the layer has reported, one finding a line */
+/* What the layer has reported, one broken rule (finding) a line */
 extern char findings[4096];
 
+/* Whether `defect` is `name` */
 int breaks(const char *name);
 
 /* Enables the checking layer, and collects its findings in `findings`. */
 void watch_findings(void);
 
-/* Fails the test unless `findings` contains the planted defect. */
+/* Fails the test unless `findings` contains the rule and the text of
+ * `planted`. */
 void expect_finding(const planted_t *planted);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The checking layer reports each rule of the plugin ABI that a transport
- * breaks, with the number of the rule. It reports nothing about a transport
- * that breaks no rule, and limits its records and log messages.
+ * The checking layer reports rules of the plugin ABI that a transport or its
+ * memory domain breaks, with the number of the rule. It reports nothing if they
+ * break no rule. It limits its records of receives, and logs the same report
+ * three times at most.
  */
 #include "bad_transport.h"
 #include "findings.h"
@@ -99,7 +100,8 @@ static void on_received(uct_tag_context_t *self, uct_tag_t stag, uint64_t imm,
     ++num_received;
 }
 
-/* Posts one receive that completes and one that is cancelled. */
+/* Posts one receive that completes and one that is cancelled, unless `defect`
+ * changes that. */
 static void receive_tagged(uct_iface_h iface)
 {
     uct_tag_context_t first = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The checking layer reports rules of the plugin ABI that a connection manager
- * breaks, and nothing about a manager that breaks no rule. The manager in this
- * file breaks the rule that `defect` names.
+ * breaks, and nothing about a manager that breaks no rule. `defect` names one
+ * way in which the manager of this file breaks a rule, or is empty.
  */
 #include "findings.h"
 
@@ -19,7 +19,7 @@
 static struct {
     uct_worker_h worker;
     uct_ep_h ep;
-    uct_ep_params_t params; /* Parameters of cm_ep_create() */
+    uct_ep_params_t params; /* of the last ep_create() */
     uct_listener_h listener;
     uct_listener_params_t listening;
 } state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The checking layer, slots (operations of a plugin) that test_check.c does not
- * use: rules that they break are reported as well. Also an object whose head
- * the plugin has not initialized.
+ * use: rules that they break are reported as well. Also an object that the
+ * plugin has opened without a call of ucx_iface_init().
  */
 #include "findings.h"
 

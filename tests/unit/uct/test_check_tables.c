@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The checking layer replaces every slot of a plugin's tables (an operation,
- * that is, a function pointer) by a checking function, except those for which
- * there is no rule to check.
+ * that is, a function pointer) by a checking function. Exceptions are slots
+ * without a rule to check, and a slot whose result the core itself passes to
+ * the layer.
  */
 #include "common.h"
 
@@ -96,9 +97,9 @@ END_TEST
 START_TEST(every_slot_of_a_manager_is_checked)
 {
     static const size_t elsewhere[] = {
-        /* uct_check_opened() checks it instead */
+        /* the core calls uct_check_opened() with its result */
         offsetof(ucx_cm_ops_t, open),
-        /* uct_check_opened() checks it instead */
+        /* returns nothing that could be checked */
         offsetof(ucx_cm_ops_t, close),
         offsetof(ucx_cm_ops_t, ep_ops), /* a pointer to a table, no slot */
         0,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The code object of a component (uct_code_t): if it cannot be created, nothing
- * that was created for it is left. Plugins are checked by a layer that counts
- * its objects and can fail. */
+ * that was created for it is left, and the plugin is unloaded. The checking
+ * layer is on; its tl_create() and tl_destroy() are replaced by functions that
+ * count the objects. The tests can make tl_create() fail. */
 #include "common.h"
 
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 #include "uct/base/component_list.h"
 #include "uct/base/state.h"
 
-static unsigned num_checks;     /* Objects of the checking layer */
+static unsigned num_checks;     /* uct_check_tl_t objects that exist */
 static ucs_status_t tl_failure; /* What creating a transport's checks returns */
 
 static ucs_status_t
@@ -44,8 +45,8 @@ static void watch_checks(void)
     uct_checks_set(&layer);
 }
 
-/* Returns the component "fake" without its connection manager, and with its
- * first two transports only; *tls are copies of these. */
+/* Returns the component "fake" without its connection manager. It has only
+ * copies of the first two transports, which are stored in tls[0] and tls[1]. */
 static ucx_component_t fake_component(ucx_transport_t *tls)
 {
     static const ucx_transport_t *transports[2];

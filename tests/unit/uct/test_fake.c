@@ -2,8 +2,8 @@
 /*
  * Tables of a plugin (fake.h): tables that are shorter or longer than the
  * core's work, missing operations return UCS_ERR_UNSUPPORTED or have a default,
- * and variables of every type reach the plugin. Also its domains, memory types
- * and connection manager.
+ * and variables of every type reach the plugin. Also its memory domains, memory
+ * types and connection manager.
  */
 #include "common.h"
 

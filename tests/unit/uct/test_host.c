@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Workers, and the services that the core offers to plugins (ucx_host_t): each
- * function of this table has its documented effect. */
+/* Workers, and services that the core offers to plugins (ucx_host_t): functions
+ * of this table have their documented effect. test_rcache_events.c tests those
+ * of the registration cache and of memory events. */
 #include "common.h"
 
 #include <dlfcn.h>
@@ -42,7 +43,7 @@ static void teardown(void)
 
 typedef struct chunks {
     unsigned allocated, freed, inited;
-    size_t enlarge;
+    size_t enlarge; /* Bytes that chunk_alloc() adds to the requested size */
     /* Number of chunks after which chunk_alloc() fails; 0: it never fails */
     unsigned fail_after;
 } chunks_t;
@@ -106,8 +107,8 @@ START_TEST(pool_elements_are_aligned_and_apart)
 }
 END_TEST
 
-/* Contexts do not count by default: counters are rejected.
- * tests/plugins/udp/counters.py tests counters. */
+/* Without UCX_STATS nothing is counted: counters_create() is not supported.
+ * tests/plugins/udp/counters.py tests counters that are enabled. */
 START_TEST(counters_are_rejected_with_a_status)
 {
     static const char *const names[] = {
@@ -382,8 +383,8 @@ START_TEST(oneshots_run_once_and_wake)
     uct_worker_set_wake(worker, NULL, NULL);
     ck_ok(uct_host.progress_oneshot(worker, on_oneshot, &b));
     ck_assert_uint_eq(woken, 3);
-    /* the callback was not called: the worker frees its memory when it is
-     * destroyed */
+    /* this callback is never called: teardown() destroys the worker, which
+     * frees the memory of the callback */
 }
 END_TEST
 
@@ -473,7 +474,7 @@ static void raise_event(int fd)
 }
 
 /* Waits until *count has reached `value`. There is no time limit here: that of
- * the suite applies. */
+ * libcheck for a test applies. */
 static void wait_for(atomic_uint *count, unsigned value)
 {
     while (*count < value) {
@@ -537,7 +538,8 @@ START_TEST(fd_handler_may_remove_itself)
 }
 END_TEST
 
-static ucx_async_id_t removed_id; /* The handler that remove_other() removes */
+/* The handler that remove_other() removes; 0: none */
+static ucx_async_id_t removed_id;
 static atomic_uint num_removed;
 static pthread_t remover;
 

@@ -88,7 +88,8 @@ START_TEST(transparent_huge_pages_are_whole)
         ck_assert_uint_eq((uintptr_t)mem.address % (1 << 20), 0);
         ck_ok(uct_mem_free(&mem));
     } else {
-        ck_status(status, UCS_ERR_NO_MEMORY); /* this host has no huge pages */
+        /* transparent huge pages are disabled, or larger than 3 MiB */
+        ck_status(status, UCS_ERR_NO_MEMORY);
     }
 }
 END_TEST
@@ -313,8 +314,9 @@ START_TEST(types_told_by_programs_count)
     ck_assert_int_eq(info.type, UCS_MEMORY_TYPE_UNKNOWN);
     ck_assert_int_eq(info.flags, 7);
 
-    /* A program has set this range to UNKNOWN. Lookups return that, because the
-     * library cannot detect when the memory changes. */
+    /* The program sets this range to UNKNOWN: its type is detected at each
+     * lookup. Nothing detects it here: uct_mem_detect() returns HOST, and
+     * ucs_memtype_cache_lookup() returns UNKNOWN. */
     ucs_memtype_cache_update(base, 0x1000, UCS_MEMORY_TYPE_UNKNOWN, 0, 0);
     expect_type((uintptr_t)base, UCS_MEMORY_TYPE_HOST);
     ck_ok(ucs_memtype_cache_lookup(base, 1, &info));

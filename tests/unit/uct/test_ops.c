@@ -14,7 +14,8 @@
 #include "uct/base/component_list.h"
 #include "uct/base/md.h"
 
-/* The transport's function that was called last, and its arguments */
+/* The transport's function that was called last, and its arguments. `slot` is
+ * NULL if none was called since the last ck_last(). */
 static struct {
     const char *slot;
     uint64_t tag;
@@ -95,8 +96,8 @@ static ucs_status_t rndv_request(uct_ep_h ep, uct_tag_t tag, const void *header,
     return note("rndv_request", tag, 0, header, header_length, flags);
 }
 
-/* Number of active message sends, and of endpoint checks. A send with
- * UCT_SEND_FLAG_PEER_CHECK is followed by a check. */
+/* Calls of the functions that send active messages, and of check(). A send with
+ * UCT_SEND_FLAG_PEER_CHECK must be followed by a check. */
 static struct {
     int sends, checks;
     ucs_status_t status; /* Status that sends return */

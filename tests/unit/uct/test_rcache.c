@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The registration cache: hits, merging of regions, limits and invalidation,
- * also by many threads. */
+ * also by several threads. */
 #include "common.h"
 
 #include <pthread.h>
@@ -71,8 +71,8 @@ static void teardown(void)
     ck_assert_uint_eq(num_regs, num_deregs);
 }
 
-/* Returns an address that no other code uses. It is never accessed, because
- * reg() registers nothing. */
+/* Returns the address of a page. The memory need not exist: reg() registers
+ * nothing, and nothing accesses it. */
 static void *page(unsigned number)
 {
     return (void *)(0x10000000 + (number * PAGE));
@@ -221,7 +221,7 @@ START_TEST(what_is_in_use_is_never_evicted)
     b = get(10, 1, 1);
     ck_assert_uint_eq(num_deregs, 0);
     ck_assert_uint_eq(uct_rcache_num_regions(rcache), 1);
-    uct_rcache_put(rcache, b); /* was not cached, as the only place is in use */
+    uct_rcache_put(rcache, b); /* not cached: `a` uses up the limit of 1 */
     ck_assert_uint_eq(num_deregs, 1);
     uct_rcache_put(rcache, a);
     ck_assert_uint_eq(num_deregs, 1);

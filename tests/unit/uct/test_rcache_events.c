@@ -281,8 +281,8 @@ START_TEST(released_device_memory_is_registered_anew)
 }
 END_TEST
 
-/* A program unmaps much memory and does not use the cache any more: the cache
- * must deregister the memory on its own. */
+/* A program unmaps more memory than UCX_RCACHE_MAX_UNRELEASED and does not use
+ * the cache any more: the cache must deregister the memory on its own. */
 START_TEST(much_unmapped_memory_is_released_without_a_use)
 {
     struct timespec limit;
@@ -305,7 +305,7 @@ START_TEST(much_unmapped_memory_is_released_without_a_use)
 }
 END_TEST
 
-/* --- Without memory events ---------------------------------------------- */
+/* --- Settings of the user ------------------------------------------------ */
 
 START_TEST(there_is_no_cache_when_it_is_switched_off)
 {

@@ -13,13 +13,13 @@
 #define AM_ID  3
 #define HEADER 0x1122334455667788ul
 
-/* The messages that the handler has received, in a ring of 16 */
+/* The messages that the handler has received: number N is in slot N % 16 */
 typedef struct inbox {
     char data[16][8192];
     size_t length[16];
     unsigned count;
     unsigned flags;
-    int keep; /* The handler keeps the descriptors */
+    int keep; /* Nonzero: the handler keeps the descriptors */
     void *kept[16];
     size_t headroom;
     unsigned depth; /* Number of nested handler calls */
@@ -172,7 +172,7 @@ START_TEST(zcopy_gathers_strided_entries)
     uct_completion_t comp = {.count = 1};
 
     ck_ok(uct_ep_am_zcopy(lo.ep, AM_ID, "head", 4, iov, 2, 0, &comp));
-    /* UCS_OK: the buffer is free to be changed */
+    /* the send has returned UCS_OK: the program may change the buffer */
     memset(source, '?', sizeof(source));
     loopback_progress(&lo);
     ck_assert_int_eq(comp.count, 1);
@@ -290,8 +290,8 @@ START_TEST(data_is_aligned_as_asked)
     uct_iface_release_desc((char *)inbox.kept[1] - 64);
     ck_assert(advertises_alignment());
 
-    /* with this offset the word in front of the headroom would not be
-     * aligned */
+    /* With this headroom the word in front of it, a pointer of the transport,
+     * would not be aligned: the transport does not align messages. */
     teardown();
     open_with(&odd);
     ck_assert(!advertises_alignment());

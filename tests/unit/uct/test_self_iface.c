@@ -136,7 +136,7 @@ typedef struct sender {
     uint64_t number;
     unsigned calls;
     ucs_status_t status;
-    int stop; /* the callback does not try to send */
+    int stop; /* nonzero: the callback does not try to send */
 } sender_t;
 
 static ucs_status_t sender_try(uct_pending_req_t *req)

@@ -112,8 +112,8 @@ typedef struct atomic_case {
     uint64_t before, value, after;
 } atomic_case_t;
 
-/* With these operands each operation has a different result, in both halves of
- * a 64-bit word. */
+/* With the operands of a case, the other operations have other results, both in
+ * 64 bits and in the lower 32 bits. */
 static const atomic_case_t atomic_cases[] = {
     {UCT_ATOMIC_OP_ADD, 0xfffffff0fffffff0, 0x20, 0xfffffff100000010},
     {UCT_ATOMIC_OP_AND, 0xff00ff00f0f0f0f0, 0x0ff00ff03c3c3c3c,

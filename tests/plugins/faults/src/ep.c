@@ -24,8 +24,8 @@ void faults_ep_break(faults_ep_t *ep, ucs_status_t status)
     (void)faults_inner_ops(ep)->flush(ep->inner, UCT_FLUSH_FLAG_CANCEL, NULL);
 }
 
-/* Decides whether an operation may continue (UCS_OK), or returns the injected
- * error. */
+/* Decides whether an operation may continue (UCS_OK). Otherwise returns an
+ * injected error, or the failure of the endpoint. */
 static ucs_status_t gate(faults_ep_t *ep)
 {
     faults_iface_t *iface = faults_ep_iface(ep);

@@ -2,8 +2,8 @@
 /*
  * Declarations shared by the files of this plugin, which wraps the first
  * transport of another plugin and injects faults: operations return
- * UCS_ERR_NO_RESOURCE, completions and messages come late, endpoints fail. See
- * README.md.
+ * UCS_ERR_NO_RESOURCE; completions, messages and pending requests come late;
+ * endpoints fail. See README.md.
  *
  * The user gets interfaces and endpoints of this plugin; each contains an
  * interface or endpoint of the wrapped plugin ("inner"). Memory domains and
@@ -30,24 +30,26 @@
 
 /* When this plugin reports that the wrapped transport has lost a peer. */
 typedef enum {
-    FAULTS_NOTICE_SELF,  /* At once, by itself */
+    FAULTS_NOTICE_SELF,  /* In the next progress, without a call of the user */
     FAULTS_NOTICE_CHECK, /* When the user calls ep_check or sends */
     FAULTS_NOTICE_SEND,  /* When the user sends; there is no ep_check */
 } faults_notice_t;
 
-/* Options of an interface, described in wrap.c. In memory, the options of the
+/* Options of an interface, described in wrap.c. A delay ends at most that many
+ * rounds after the next round (faults_later()). In memory, the options of the
  * wrapped interface follow at FAULTS_CONFIG_SIZE. */
 typedef struct faults_config {
     unsigned long seed;
     double no_resource;        /* Share of operations that return
                                 * UCS_ERR_NO_RESOURCE, 0 to 0.95 */
-    unsigned pending_delay;    /* Maximum delay, in rounds */
-    unsigned completion_delay; /* Maximum delay, in rounds */
-    unsigned receive_delay;    /* Maximum delay, in rounds */
-    unsigned ep_failure;       /* Average number of operations until an endpoint
-                                * fails; 0: never */
+    unsigned pending_delay;    /* Rounds */
+    unsigned completion_delay; /* Rounds */
+    unsigned receive_delay;    /* Rounds; 0: no message is delayed */
+    unsigned ep_failure;       /* An endpoint fails in one of its first
+                                * 2 * ep_failure operations; 0: never */
     unsigned notice;           /* faults_notice_t */
-    int unsteady;              /* Each estimate returns another bandwidth */
+    int unsteady;              /* Nonzero: each estimate for an endpoint
+                                * returns another bandwidth */
 } faults_config_t;
 
 /* Offset of the options of the wrapped interface, in bytes. */
@@ -110,7 +112,7 @@ typedef struct faults_op {
 /* A delayed message of `length` bytes. */
 typedef struct faults_message {
     STAILQ_ENTRY(faults_message) link;
-    uint64_t due; /* Round in which the message is delivered */
+    uint64_t due; /* First round in which the message may be delivered */
     unsigned length;
     uint8_t id;
     _Alignas(64) char data[];
@@ -125,9 +127,10 @@ typedef struct faults_ep {
     ucs_status_t lost;
     unsigned left;       /* Number of operations until the endpoint fails; 0: it
                           * does not fail */
-    uint8_t starved;     /* The last UCS_ERR_NO_RESOURCE was injected */
+    uint8_t starved;     /* The last operation has returned an injected
+                          * UCS_ERR_NO_RESOURCE */
     uint8_t waits;       /* The endpoint is in the interface's list `waiting` */
-    uint64_t pending_at; /* Round in which pending requests are called */
+    uint64_t pending_at; /* First round in which pending requests are called */
     ucx_pending_queue_t pending;
     LIST_ENTRY(faults_ep) link; /* In the interface's list `eps` or `broken` */
     TAILQ_ENTRY(faults_ep) wait_link; /* In the interface's list `waiting` */
@@ -157,7 +160,8 @@ typedef struct faults_iface {
     /* Endpoints whose failure is not reported to the user yet */
     LIST_HEAD(, faults_ep) broken;
     TAILQ_HEAD(, faults_ep) waiting; /* Endpoints with pending requests */
-    /* Operations that are not complete, in the order of their start */
+    /* Operations whose completion the user has not got yet, in the order of
+     * their start. The wrapped transport may have completed them: `done` */
     TAILQ_HEAD(, faults_op) ops;
     STAILQ_HEAD(, faults_message) messages; /* Delayed messages */
     faults_slot_t slots[UCT_AM_ID_MAX];     /* By message id */
@@ -213,7 +217,8 @@ ucs_status_t faults_wrap(faults_instance_t *instance,
 void faults_unwrap(faults_instance_t *instance);
 
 /* iface.c, ep.c: fill the tables `ops` with functions of this plugin, for the
- * slots that the wrapped transport has. */
+ * slots that the wrapped transport has and for those that this plugin always
+ * has, such as pending_add. */
 void faults_iface_ops_fill(ucx_iface_ops_t *ops, const ucx_iface_ops_t *inner);
 void faults_ep_ops_fill(ucx_ep_ops_t *ops, const ucx_ep_ops_t *inner);
 
@@ -241,8 +246,8 @@ ucs_status_t faults_op_end(faults_op_t *op, ucs_status_t status);
 /* Returns whether this flush must wait for an earlier operation. */
 int faults_op_is_behind(const faults_op_t *flush);
 
-/* Makes all operations of the endpoint complete with this status, as soon as
- * the wrapped transport has completed them. */
+/* Sets the status with which all operations of the endpoint complete. Those
+ * that the wrapped transport has already completed are due at once. */
 void faults_ops_end(faults_ep_t *ep, ucs_status_t status);
 /* Returns whether an operation of the endpoint has not completed. */
 int faults_ops_exist(const faults_ep_t *ep);
@@ -250,7 +255,8 @@ int faults_ops_exist(const faults_ep_t *ep);
 void faults_ops_forget_ep(faults_ep_t *ep);
 
 /* Calls the user's completions of the operations that are due; with `all`, of
- * every operation. Returns their number. */
+ * every operation: those that the wrapped transport has not completed have the
+ * status UCS_ERR_CANCELED. Returns the number of operations. */
 unsigned faults_ops_complete(faults_iface_t *iface, int all);
 /* Returns whether a user's completion is delayed. */
 int faults_ops_are_late(const faults_iface_t *iface);

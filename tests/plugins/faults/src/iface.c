@@ -247,8 +247,8 @@ static void mem_free(uct_iface_h uct_iface, const uct_allocated_memory_t *mem)
 
 /* ----------------------------------------------------------------- life -- */
 
-/* Opens the wrapped interface in the same way as the core opens an
- * interface. */
+/* Opens the wrapped interface with the tables of its transport and the options
+ * that follow this plugin's. arrived() becomes the handler of all messages. */
 static ucs_status_t open_inner(faults_iface_t *iface, uct_md_h md,
                                const ucx_iface_open_args_t *args)
 {

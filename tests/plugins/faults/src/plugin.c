@@ -11,7 +11,7 @@
 
 /* The instances of all cores in this process. They are freed together, when
  * each core that has called the entry point has called fini(). `active`: number
- * of cores that have not called it yet. */
+ * of cores that have called the entry point, but not fini(). */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static faults_instance_t *instances;
 static unsigned active;

@@ -102,8 +102,9 @@ typedef struct pairs_iface {
     struct pairs_ep *eps;
     /* Number of endpoints with a failure that is not reported yet */
     unsigned num_failed;
-    char *out; /* Buffer for the data of the packet being sent */
-    /* Flushes of the interface; they complete when all endpoints are idle */
+    char *out; /* Data of the packet being sent; PAIRS_MAX_DATA bytes */
+    /* Flushes of the interface; they complete when no endpoint waits for an
+     * answer or has an answer to send. Only `next` and `comp` are used. */
     struct pairs_op *flushes;
 } pairs_iface_t;
 
@@ -137,16 +138,17 @@ typedef struct pairs_ep {
     poller_memory_t memory;
     struct pairs_ep *next;
     pairs_state_t state;
-    ucs_status_t status;         /* Error, if the state is PAIRS_FAILED */
-    int is_told;                 /* The error was reported to the user */
-    sock_name_t name;            /* This endpoint's address */
-    sock_name_t peer;            /* The peer's address, once it is known */
+    ucs_status_t status; /* Error, if the state is PAIRS_FAILED */
+    int is_told;         /* The error was reported to the user */
+    sock_name_t name;    /* This endpoint's address */
+    sock_name_t peer;    /* The peer's address, once it is known */
+    /* These three are NULL in the state PAIRS_FAILED */
     poller_source_t *listener;   /* Socket with the name `name`; NULL after the
                                 * peer has connected */
     poller_source_t *in;         /* Connection for receiving; NULL: none yet */
     poller_source_t *out;        /* Connection for sending; NULL: none yet */
     int is_greeted;              /* The peer's HELLO has arrived */
-    int is_dirty;                /* There were puts since the last flush */
+    int is_dirty;                /* There were puts since the last FLUSH */
     pairs_op_t *ops, **ops_tail; /* Operations that wait for an answer */
     unsigned num_ops;            /* Their number */
     pairs_answer_t *answers, **answers_tail; /* Answers to send */
@@ -221,7 +223,7 @@ int pairs_answer(pairs_ep_t *ep, pairs_kind_t kind, const void *data,
 /* Called when sending may be possible: sends the waiting answers, then calls
  * pending requests. */
 void pairs_send_more(pairs_ep_t *ep);
-/* Completes all operations that wait for an answer with this status. */
+/* Completes, with this status, all operations that wait for an answer. */
 void pairs_end_ops(pairs_ep_t *ep, ucs_status_t status);
 /* Frees the answers that were not sent. */
 void pairs_drop_answers(pairs_ep_t *ep);

@@ -115,8 +115,8 @@ static int is_hello(const pairs_ep_t *ep, const char *packet, ssize_t length)
            (memcmp(&header.name, &ep->peer, sizeof(ep->peer)) == 0);
 }
 
-/* Receives and handles one packet. Returns 0 if there is none or the connection
- * is closed. */
+/* Receives and handles one packet. Returns 0 if there is none, if the
+ * connection is closed, or if memory is short. */
 static int receive_one(pairs_ep_t *ep, poller_source_t *source)
 {
     size_t size  = sizeof(pairs_header_t) + PAIRS_MAX_DATA;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The plugin's descriptor, and its memory domain, which has no operations. */
+/* The plugin's descriptor, and its memory domain, which registers no memory. */
 #include "plain.h"
 
 #include <stdlib.h>
