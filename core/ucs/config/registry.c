@@ -17,13 +17,19 @@ extern char **environ;
 
 static struct {
     pthread_mutex_t lock;
-    ucs_list_link_t tables;          /* sorted by title */
-    ucs_config_names_array_t warned; /* full names of variables about which a
-                                      * message was logged */
+    ucs_list_link_t tables; /* sorted by title */
 } registry = {
     .lock   = PTHREAD_MUTEX_INITIALIZER,
     .tables = UCS_LIST_INITIALIZER(&registry.tables),
 };
+
+/* Has its own lock, because visitors of config_registry_each() read tables,
+ * which leads to warnings. */
+static struct {
+    pthread_mutex_t lock;
+    ucs_config_names_array_t names; /* full names of variables about which a
+                                     * message was logged */
+} warned = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Inserts a table by its title, so that the order of tables does not depend on
  * the order in which libraries are linked and loaded. */
@@ -73,7 +79,7 @@ void config_registry_each(void (*visit)(const ucs_config_table_t *table,
 
 static void UCS_F_DTOR registry_at_unload(void)
 {
-    ucs_config_type_string_array.release(&registry.warned, NULL);
+    ucs_config_type_string_array.release(&warned.names, NULL);
 }
 
 /* ---- unknown names ---- */
@@ -184,18 +190,18 @@ int config_warned_add(const char *full_name)
     int is_new = 0;
     char **names;
 
-    pthread_mutex_lock(&registry.lock);
-    if (ucs_config_names_search(&registry.warned, full_name) < 0) {
+    pthread_mutex_lock(&warned.lock);
+    if (ucs_config_names_search(&warned.names, full_name) < 0) {
         is_new = 1;
-        names  = realloc(registry.warned.names,
-                         (registry.warned.count + 1) * sizeof(*names));
+        names  = realloc(warned.names.names,
+                         (warned.names.count + 1) * sizeof(*names));
         if (names != NULL) {
-            registry.warned.names        = names;
-            names[registry.warned.count] = strdup(full_name);
-            registry.warned.count += (names[registry.warned.count] != NULL);
+            warned.names.names        = names;
+            names[warned.names.count] = strdup(full_name);
+            warned.names.count += (names[warned.names.count] != NULL);
         }
     }
-    pthread_mutex_unlock(&registry.lock);
+    pthread_mutex_unlock(&warned.lock);
     return is_new;
 }
 
