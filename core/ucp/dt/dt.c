@@ -102,25 +102,39 @@ int ucp_dt_memh_is_plain(ucp_mem_h memh)
  * memory handle for all entries. */
 static int covers_list(const ucp_mem_t *memh, const ucp_dt_iter_t *iter)
 {
-    size_t i;
+    for (size_t i = 0; i < iter->u.iov.count; ++i) {
+        const ucp_dt_iov_t *iov = &iter->u.iov.iov[i];
 
-    for (i = 0; i < iter->u.iov.count; ++i) {
-        if (!ucp_mem_contains((uintptr_t)memh->address, memh->length,
-                              (uintptr_t)iter->u.iov.iov[i].buffer,
-                              iter->u.iov.iov[i].length)) {
+        if ((iov->length > 0) &&
+            !ucp_mem_contains((uintptr_t)memh->address, memh->length,
+                              (uintptr_t)iov->buffer, iov->length)) {
             return 0;
         }
     }
     return 1;
 }
 
+/* Stores the user's memory handle if it covers all entries of an iov list, and
+ * is not imported; see adopt_memh(). */
+static ucs_status_t adopt_list(ucp_context_h context, ucp_dt_iter_t *iter,
+                               ucp_mem_h memh)
+{
+    int covers = covers_list(memh, iter);
+
+    if (!(memh->flags & UCP_MEM_FLAG_IMPORTED)) {
+        iter->memh = covers ? memh : NULL;
+    } else if (!covers || (memh->flags & UCP_MEM_FLAG_ELSEWHERE)) {
+        ucs_diag("rejected an operation: a list of buffers must be in the local"
+                 " mapping of the imported memory");
+        return UCS_ERR_INVALID_PARAM;
+    }
+    return ucp_mem_check_context(memh, context);
+}
+
 /* Contiguous data: checks that the user's memory handle covers the buffer, and
- * stores the handle in the iterator. If the handle is imported, translates the
- * buffer to a local address instead and stores no handle, because the
- * registrations of an imported handle are for the addresses of the owner's
- * process. An iov list: stores the handle if it covers all entries; otherwise
- * does not use it, which is an error if the handle is imported. A generic
- * datatype: ignores the handle. */
+ * stores the handle in the iterator. If it is imported, translates the buffer to
+ * a local address instead, because the registrations of an imported handle are
+ * for the owner's addresses. A generic datatype: ignores the handle. */
 static ucs_status_t adopt_memh(ucp_context_h context, ucp_dt_iter_t *iter,
                                ucp_mem_h memh)
 {
@@ -133,13 +147,7 @@ static ucs_status_t adopt_memh(ucp_context_h context, ucp_dt_iter_t *iter,
             iter->memh = memh;
         }
     } else if (iter->dt_class == UCP_DT_CLASS_IOV) {
-        if (covers_list(memh, iter)) {
-            iter->memh = memh;
-        } else if (memh->flags & UCP_MEM_FLAG_IMPORTED) {
-            ucs_diag("rejected an operation: a list of buffers cannot be of"
-                     " imported memory");
-            status = UCS_ERR_INVALID_PARAM;
-        }
+        status = adopt_list(context, iter, memh);
     }
     return status;
 }

@@ -83,6 +83,11 @@ static inline int ucp_mem_contains(uint64_t base, uint64_t size,
            (address - base <= size - length);
 }
 
+/** Returns UCS_ERR_INVALID_PARAM, and logs it, if the handle belongs to another
+ *  context. May be called by any thread. */
+ucs_status_t ucp_mem_check_context(const ucp_mem_t *memh,
+                                   ucp_context_h context);
+
 /**
  * Checks that the handle covers the buffer of an operation. For an imported
  * handle, *buffer_p is an address in the owner's process, or in the local

@@ -11,15 +11,23 @@
 
 #include <sys/mman.h>
 
+ucs_status_t ucp_mem_check_context(const ucp_mem_t *memh, ucp_context_h context)
+{
+    if (memh->context != context) {
+        ucs_diag("rejected an operation: its memory handle is of another"
+                 " context");
+        return UCS_ERR_INVALID_PARAM;
+    }
+    return UCS_OK;
+}
+
 ucs_status_t ucp_mem_find_buffer(ucp_mem_h memh, ucp_context_h context,
                                  void **buffer_p, size_t length)
 {
     uint64_t owner   = memh->window.owner_address;
     uint64_t address = (uintptr_t)*buffer_p;
 
-    if (memh->context != context) {
-        ucs_diag("rejected an operation: its memory handle is of another"
-                 " context");
+    if (ucp_mem_check_context(memh, context) != UCS_OK) {
         return UCS_ERR_INVALID_PARAM;
     }
     if ((memh->flags & UCP_MEM_FLAG_IMPORTED) &&

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Datatypes: iteration over contiguous, IOV and generic data, datatypes that
- * are invalid or fail, and queries. */
+ * are invalid or fail, queries, and memory handles of lists. */
 #include "suite.h"
 
+#include "ucp/base/context.h"
+#include "ucp/base/worker.h"
 #include "ucp/dt/dt.h"
+#include "ucp/mem/mem.h"
 
 static char text[] = "the quick brown fox jumps over the lazy dog";
 
@@ -288,6 +291,54 @@ START_TEST(a_query_tells_the_packed_size)
 }
 END_TEST
 
+/* Begins an operation with an iov list of parts of `text`, and this handle.
+ * Returns its status; *used is set if the operation uses the handle. */
+static ucs_status_t begin_list(ucp_worker_h worker, ucp_mem_t *memh, int *used)
+{
+    ucp_dt_iov_t iov[]        = {{text + 4, 5}, {NULL, 0}, {text + 20, 3}};
+    ucp_request_param_t param = {
+        .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_MEMH,
+        .datatype     = ucp_dt_make_iov(),
+        .memh         = memh,
+    };
+    ucp_dt_iter_t iter;
+    ucs_status_t status;
+
+    status = ucp_dt_iter_begin(worker, &iter, iov, 3, &param, 0);
+    *used  = (status == UCS_OK) && (iter.memh == memh);
+    return status;
+}
+
+START_TEST(a_list_uses_a_handle_that_is_valid_for_it)
+{
+    static ucp_context_t context, other;
+    static ucp_worker_t worker = {.context = &context};
+    ucp_mem_t memh = {.context = &context, .address = text, .length = 23};
+    int used;
+
+    ck_assert_int_eq(begin_list(&worker, &memh, &used), UCS_OK);
+    ck_assert_int_eq(used, 1);
+    memh.length = 22;
+    ck_assert_int_eq(begin_list(&worker, &memh, &used), UCS_OK);
+    ck_assert_int_eq(used, 0);
+    memh.context = &other;
+    ck_assert_int_eq(begin_list(&worker, &memh, &used), UCS_ERR_INVALID_PARAM);
+    memh.length = 23;
+    ck_assert_int_eq(begin_list(&worker, &memh, &used), UCS_ERR_INVALID_PARAM);
+
+    /* The registrations of an imported handle are for other addresses. */
+    memh.context = &context;
+    memh.flags   = UCP_MEM_FLAG_IMPORTED;
+    ck_assert_int_eq(begin_list(&worker, &memh, &used), UCS_OK);
+    ck_assert_int_eq(used, 0);
+    memh.length = 22;
+    ck_assert_int_eq(begin_list(&worker, &memh, &used), UCS_ERR_INVALID_PARAM);
+    memh.length = 23;
+    memh.flags |= UCP_MEM_FLAG_ELSEWHERE;
+    ck_assert_int_eq(begin_list(&worker, &memh, &used), UCS_ERR_INVALID_PARAM);
+}
+END_TEST
+
 SUITE_MAIN("datatypes", contiguous_data_is_packed_in_pieces,
            a_size_that_overflows_is_refused,
            scattered_data_with_empty_entries_goes_both_ways,
@@ -296,4 +347,5 @@ SUITE_MAIN("datatypes", contiguous_data_is_packed_in_pieces,
            a_generic_datatype_that_packs_too_much_fails,
            a_strided_datatype_has_no_description_and_is_refused,
            a_walk_over_a_thousand_places_can_begin_again,
-           a_query_tells_the_packed_size)
+           a_query_tells_the_packed_size,
+           a_list_uses_a_handle_that_is_valid_for_it)
