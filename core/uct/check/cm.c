@@ -419,8 +419,8 @@ static ucs_status_t ep_flush(uct_ep_h ep, unsigned flags,
 {
     uct_check_call_t call;
     const ucx_ep_ops_t *ops = begin_ep(&call, ep, "flush");
-    uct_check_op_t *op      = uct_check_op_begin(call.iface, NULL, call.slot, 1,
-                                                 comp);
+    uct_check_op_t *op      = uct_check_op_begin(call.iface, NULL, call.slot,
+                                                 UCT_CHECK_FLUSH, comp);
     ucs_status_t status = ops->flush(ep, flags, uct_check_op_comp(op, comp));
 
     uct_check_call_end(&call);

@@ -29,7 +29,8 @@ static ucs_status_t ep_flush(uct_ep_h ep, unsigned flags,
     uct_check_call_t call;
     const ucx_ep_ops_t *ops  = begin_other(&call, ep, "flush");
     uct_check_iface_t *iface = call.iface;
-    uct_check_op_t *op = uct_check_op_begin(iface, ep, call.slot, 1, comp);
+    uct_check_op_t *op       = uct_check_op_begin(iface, ep, call.slot,
+                                                  UCT_CHECK_FLUSH, comp);
     ucs_status_t status;
 
     status = ops->flush(ep, flags, uct_check_op_comp(op, comp));
@@ -59,8 +60,8 @@ static ucs_status_t ep_check(uct_ep_h ep, unsigned flags,
 {
     uct_check_call_t call;
     const ucx_ep_ops_t *ops = begin_other(&call, ep, "check");
-    /* is_flush is 1, because a flush does not wait for an outstanding check */
-    uct_check_op_t *op = uct_check_op_begin(call.iface, ep, call.slot, 1, comp);
+    uct_check_op_t *op      = uct_check_op_begin(call.iface, ep, call.slot,
+                                                 UCT_CHECK_APART, comp);
     ucs_status_t status = ops->check(ep, flags, uct_check_op_comp(op, comp));
 
     uct_check_call_end(&call);

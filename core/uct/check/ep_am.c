@@ -94,7 +94,8 @@ static ucs_status_t am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
 {
     uct_check_call_t call;
     const ucx_ep_ops_t *ops = uct_check_send_begin(&call, ep, "am_zcopy");
-    uct_check_op_t *op = uct_check_op_begin(call.iface, ep, call.slot, 0, comp);
+    uct_check_op_t *op      = uct_check_op_begin(call.iface, ep, call.slot,
+                                                 UCT_CHECK_DATA, comp);
 
     return uct_check_send_end_op(&call, ep, op,
                                  ops->am_zcopy(ep, id, header, header_length,
@@ -136,7 +137,8 @@ static ucs_status_t tag_eager_zcopy(uct_ep_h ep, uct_tag_t tag, uint64_t imm,
     uct_check_call_t call;
     const ucx_ep_ops_t *ops = uct_check_send_begin(&call, ep,
                                                    "tag_eager_zcopy");
-    uct_check_op_t *op = uct_check_op_begin(call.iface, ep, call.slot, 0, comp);
+    uct_check_op_t *op      = uct_check_op_begin(call.iface, ep, call.slot,
+                                                 UCT_CHECK_DATA, comp);
 
     return uct_check_send_end_op(
         &call, ep, op,

@@ -21,7 +21,8 @@ static ucs_status_t put_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
 {
     uct_check_call_t call;
     const ucx_ep_ops_t *ops = uct_check_send_begin(&call, ep, "put_zcopy");
-    uct_check_op_t *op = uct_check_op_begin(call.iface, ep, call.slot, 0, comp);
+    uct_check_op_t *op      = uct_check_op_begin(call.iface, ep, call.slot,
+                                                 UCT_CHECK_DATA, comp);
 
     return uct_check_send_end_op(&call, ep, op,
                                  ops->put_zcopy(ep, iov, iovcnt, remote_addr,
@@ -46,7 +47,8 @@ static ucs_status_t get_bcopy(uct_ep_h ep, uct_unpack_callback_t unpack_cb,
 {
     uct_check_call_t call;
     const ucx_ep_ops_t *ops = uct_check_send_begin(&call, ep, "get_bcopy");
-    uct_check_op_t *op = uct_check_op_begin(call.iface, ep, call.slot, 0, comp);
+    uct_check_op_t *op      = uct_check_op_begin(call.iface, ep, call.slot,
+                                                 UCT_CHECK_DATA, comp);
 
     return uct_check_send_end_op(&call, ep, op,
                                  ops->get_bcopy(ep, unpack_cb, arg, length,
@@ -60,7 +62,8 @@ static ucs_status_t get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
 {
     uct_check_call_t call;
     const ucx_ep_ops_t *ops = uct_check_send_begin(&call, ep, "get_zcopy");
-    uct_check_op_t *op = uct_check_op_begin(call.iface, ep, call.slot, 0, comp);
+    uct_check_op_t *op      = uct_check_op_begin(call.iface, ep, call.slot,
+                                                 UCT_CHECK_DATA, comp);
 
     return uct_check_send_end_op(&call, ep, op,
                                  ops->get_zcopy(ep, iov, iovcnt, remote_addr,
@@ -101,7 +104,8 @@ static ucs_status_t atomic32_fetch(uct_ep_h ep, uct_atomic_op_t opcode,
 {
     uct_check_call_t call;
     const ucx_ep_ops_t *ops = uct_check_send_begin(&call, ep, "atomic32_fetch");
-    uct_check_op_t *op = uct_check_op_begin(call.iface, ep, call.slot, 0, comp);
+    uct_check_op_t *op      = uct_check_op_begin(call.iface, ep, call.slot,
+                                                 UCT_CHECK_DATA, comp);
 
     return uct_check_send_end_op(
         &call, ep, op,
@@ -116,7 +120,8 @@ static ucs_status_t atomic64_fetch(uct_ep_h ep, uct_atomic_op_t opcode,
 {
     uct_check_call_t call;
     const ucx_ep_ops_t *ops = uct_check_send_begin(&call, ep, "atomic64_fetch");
-    uct_check_op_t *op = uct_check_op_begin(call.iface, ep, call.slot, 0, comp);
+    uct_check_op_t *op      = uct_check_op_begin(call.iface, ep, call.slot,
+                                                 UCT_CHECK_DATA, comp);
 
     return uct_check_send_end_op(
         &call, ep, op,
@@ -130,7 +135,8 @@ static ucs_status_t atomic_cswap32(uct_ep_h ep, uint32_t compare, uint32_t swap,
 {
     uct_check_call_t call;
     const ucx_ep_ops_t *ops = uct_check_send_begin(&call, ep, "atomic_cswap32");
-    uct_check_op_t *op = uct_check_op_begin(call.iface, ep, call.slot, 0, comp);
+    uct_check_op_t *op      = uct_check_op_begin(call.iface, ep, call.slot,
+                                                 UCT_CHECK_DATA, comp);
 
     return uct_check_send_end_op(
         &call, ep, op,
@@ -144,7 +150,8 @@ static ucs_status_t atomic_cswap64(uct_ep_h ep, uint64_t compare, uint64_t swap,
 {
     uct_check_call_t call;
     const ucx_ep_ops_t *ops = uct_check_send_begin(&call, ep, "atomic_cswap64");
-    uct_check_op_t *op = uct_check_op_begin(call.iface, ep, call.slot, 0, comp);
+    uct_check_op_t *op      = uct_check_op_begin(call.iface, ep, call.slot,
+                                                 UCT_CHECK_DATA, comp);
 
     return uct_check_send_end_op(
         &call, ep, op,

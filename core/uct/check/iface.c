@@ -304,8 +304,8 @@ static ucs_status_t iface_flush(uct_iface_h iface, unsigned flags,
 {
     uct_check_call_t call;
     const ucx_iface_ops_t *ops = begin(&call, iface, "flush", UCT_CHECK_OTHER);
-    uct_check_op_t *op  = uct_check_op_begin(call.iface, NULL, call.slot, 1,
-                                             comp);
+    uct_check_op_t *op         = uct_check_op_begin(call.iface, NULL, call.slot,
+                                                    UCT_CHECK_FLUSH, comp);
     ucs_status_t status = ops->flush(iface, flags, uct_check_op_comp(op, comp));
 
     uct_check_call_end(&call);

@@ -232,6 +232,13 @@ typedef enum uct_check_op_state {
                             * be called */
 } uct_check_op_state_t;
 
+/* What a flush means for an operation. */
+typedef enum {
+    UCT_CHECK_DATA,  /* a flush waits for the operation */
+    UCT_CHECK_APART, /* a flush does not wait for the operation */
+    UCT_CHECK_FLUSH, /* the operation is a flush */
+} uct_check_op_kind_t;
+
 /* An operation with a completion. */
 typedef struct uct_check_op {
     uct_completion_t comp;  /* passed to the plugin */
@@ -240,10 +247,10 @@ typedef struct uct_check_op {
     uct_check_iface_t *iface;
     uct_ep_h ep;      /* NULL: operation of the interface */
     const char *slot; /* name of the plugin's function */
-    int is_flush;     /* a flush does not wait for this operation */
-    uint64_t serial;  /* numbers the operations of the interface in the order of
+    uct_check_op_kind_t kind;
+    uint64_t serial; /* numbers the operations of the interface in the order of
                        * their calls */
-    void *handle;     /* by which the user can cancel the operation, or NULL */
+    void *handle;    /* by which the user can cancel the operation, or NULL */
     uct_check_op_state_t state;
 } uct_check_op_t;
 
@@ -270,7 +277,7 @@ void uct_check_ep_free(uct_check_iface_t *iface, uct_check_ep_t *record);
  * `comp`: the user's completion. Returns NULL if `comp` is NULL or memory is
  * exhausted; then the operation is not checked. */
 uct_check_op_t *uct_check_op_begin(uct_check_iface_t *iface, uct_ep_h ep,
-                                   const char *slot, int is_flush,
+                                   const char *slot, uct_check_op_kind_t kind,
                                    uct_completion_t *comp);
 
 /* Returns the completion to pass to the plugin: the one in the record `op`, or

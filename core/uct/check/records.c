@@ -89,7 +89,7 @@ static void completed(uct_completion_t *comp)
     uct_completion_t *user    = op->user;
     const ucs_status_t status = comp->status;
     const char *slot          = op->slot;
-    const int is_flush        = op->is_flush;
+    const int is_flush        = op->kind == UCT_CHECK_FLUSH;
     const uint64_t serial     = op->serial;
     uct_ep_h ep               = op->ep;
     uct_check_op_state_t state;
@@ -137,7 +137,7 @@ static void completed(uct_completion_t *comp)
 }
 
 uct_check_op_t *uct_check_op_begin(uct_check_iface_t *iface, uct_ep_h ep,
-                                   const char *slot, int is_flush,
+                                   const char *slot, uct_check_op_kind_t kind,
                                    uct_completion_t *comp)
 {
     uct_check_ep_t *record;
@@ -147,12 +147,12 @@ uct_check_op_t *uct_check_op_begin(uct_check_iface_t *iface, uct_ep_h ep,
     if (op == NULL) {
         return NULL;
     }
-    op->comp     = (uct_completion_t){.func = completed, .count = 1};
-    op->user     = comp;
-    op->iface    = iface;
-    op->ep       = ep;
-    op->slot     = slot;
-    op->is_flush = is_flush;
+    op->comp  = (uct_completion_t){.func = completed, .count = 1};
+    op->user  = comp;
+    op->iface = iface;
+    op->ep    = ep;
+    op->slot  = slot;
+    op->kind  = kind;
 
     uct_check_lock();
     op->serial = ++iface->serial;
@@ -216,7 +216,7 @@ static const char *earlier_op(const ucs_list_link_t *ops, uint64_t serial)
     const uct_check_op_t *op;
 
     ucs_list_for_each(op, ops, list) {
-        if (!op->is_flush && (op->serial < serial) &&
+        if ((op->kind == UCT_CHECK_DATA) && (op->serial < serial) &&
             (op->state == UCT_CHECK_OUTSTANDING)) {
             return op->slot;
         }

@@ -10,9 +10,9 @@ uct_check_tag_rndv_zcopy(uct_ep_h ep, uct_tag_t tag, const void *header,
 {
     uct_check_call_t call;
     const ucx_ep_ops_t *ops = uct_check_send_begin(&call, ep, "tag_rndv_zcopy");
-    /* is_flush is 1: a flush does not wait for this operation, which ends only
-     * after the receiver has posted its buffer */
-    uct_check_op_t *op = uct_check_op_begin(call.iface, ep, call.slot, 1, comp);
+    /* The operation ends only after the receiver has posted its buffer */
+    uct_check_op_t *op      = uct_check_op_begin(call.iface, ep, call.slot,
+                                                 UCT_CHECK_APART, comp);
     ucs_status_ptr_t handle;
 
     handle = ops->tag_rndv_zcopy(ep, tag, header, header_length, iov, iovcnt,
