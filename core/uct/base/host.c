@@ -22,6 +22,9 @@ uct_host_log(int level, const char *file, int line, const char *format, ...)
 {
     va_list ap;
 
+    if (level > (int)ucs_log_level_get()) {
+        return;
+    }
     va_start(ap, format);
     ucs_log_dispatchv(NULL, file, (unsigned)line, "", (ucs_log_level_t)level,
                       format, ap);

@@ -194,8 +194,8 @@ typedef struct ucx_host {
     /** Current log level; the macros of <ucx/log.h> do not call `log` for
      *  messages above it. */
     const int *log_level;
-    /** Writes one line. `level` is a ucs_log_level_t. Do not call it for levels
-     *  above *log_level: the host may write such messages, too. */
+    /** Writes one line. `level` is a ucs_log_level_t; messages above *log_level
+     *  are dropped. */
     void (*log)(int level, const char *file, int line, const char *format, ...)
         __attribute__((format(printf, 4, 5)));
 
