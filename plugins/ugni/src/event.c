@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Wake-up. The descriptor for the user is an epoll set of two descriptors: the
- * wait object of the completion queue, and a timer that runs while messages are
- * outstanding.
+ * wait object of the completion queue, and a timer that runs while progress is
+ * needed without an event.
  */
 #include "tag.h"
 
@@ -16,8 +16,10 @@ enum {
      * event in the completion queue */
     QUEUED_NS = 10000000,
     /* Nanoseconds until the user wakes up while messages are outstanding, so
-     * that progress checks whether the peers are alive */
-    SENT_NS   = 200000000,
+     * that progress checks whether the peers are alive; and while progress
+     * searches for unexpected tagged messages: ofi_rxm has no event for one
+     * that it receives in fi_trywait() */
+    CHECK_NS  = 200000000,
 };
 
 ucs_status_t ugni_event_open(ugni_iface_t *iface)
@@ -65,8 +67,9 @@ static ucs_status_t set_timer(ugni_iface_t *iface)
     if (!ugni_link_is_alone(&iface->todo) ||
         ((iface->tags != NULL) && !ugni_link_is_alone(&iface->tags->active))) {
         spec.it_value.tv_nsec = QUEUED_NS;
-    } else if (!ugni_link_is_alone(&iface->outstanding)) {
-        spec.it_value.tv_nsec = SENT_NS;
+    } else if (!ugni_link_is_alone(&iface->outstanding) ||
+               ((iface->tags != NULL) && iface->tags->searches)) {
+        spec.it_value.tv_nsec = CHECK_NS;
     } else if (!iface->timer_runs) {
         return UCS_OK;
     }
