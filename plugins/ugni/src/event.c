@@ -67,7 +67,7 @@ static ucs_status_t set_timer(ugni_iface_t *iface)
     if (!ugni_link_is_alone(&iface->todo) ||
         ((iface->tags != NULL) && !ugni_link_is_alone(&iface->tags->active))) {
         spec.it_value.tv_nsec = QUEUED_NS;
-    } else if (!ugni_link_is_alone(&iface->outstanding) ||
+    } else if (ugni_iface_needs_checks(iface) ||
                ((iface->tags != NULL) && iface->tags->searches)) {
         spec.it_value.tv_nsec = CHECK_NS;
     } else if (!iface->timer_runs) {

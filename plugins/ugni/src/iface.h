@@ -489,6 +489,7 @@ void ugni_order_cleanup(ugni_iface_t *iface);
 
 /* progress.c, event.c */
 unsigned ugni_iface_progress(uct_iface_h iface);
+int ugni_iface_needs_checks(const ugni_iface_t *iface);
 ucs_status_t ugni_event_open(ugni_iface_t *iface);
 void ugni_event_close(ugni_iface_t *iface);
 ucs_status_t ugni_event_fd_get(uct_iface_h iface, int *fd_p);
