@@ -13,7 +13,7 @@
 
 /* Half of the range of message numbers, which have 16 bits. A number that is
  * less than WINDOW ahead of the expected number is newer, all others are older.
- * A sender has fewer than WINDOW messages outstanding. */
+ * The sender limits the messages behind an outstanding one (PART in am.c). */
 enum { WINDOW = 32768 };
 
 /* Returns the state of the interface that has sent this message, and creates it
