@@ -138,6 +138,9 @@ void ugni_order_take(ugni_iface_t *iface, ugni_recv_t *recv)
         return;
     }
     ++source->number;
+    if (source->early != NULL) {
+        source->since = iface->host->time();
+    }
     ugni_recv_deliver(iface, recv);
     while ((source->early != NULL) &&
            (number_of(source->early) == source->number)) {
