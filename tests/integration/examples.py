@@ -5,7 +5,10 @@ sizes around its limits, keeps their permissions, rejects invalid requests, and
 leaves no incomplete file under the final name when either side is interrupted or
 killed.
 
-    examples.py FOLDER-OF-THE-EXAMPLES"""
+With the library of stopping.c and the folder of the example plugin udp, it also
+interrupts a receiver whose sender hangs.
+
+    examples.py FOLDER-OF-THE-EXAMPLES [LIBRARY FOLDER-OF-UDP]"""
 
 import os
 import random
@@ -31,10 +34,10 @@ def expect(condition, what):
 class Program:
     """A running program. Its first line of output ends with its port."""
 
-    def __init__(self, *command):
+    def __init__(self, *command, **variables):
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            universal_newlines=True)
+            universal_newlines=True, env={**os.environ, **variables})
         self.first = self.process.stdout.readline()
         expect(self.first.split(), "%s said nothing" % command[0])
         self.port = self.first.split()[-1]
@@ -208,7 +211,31 @@ def wait_for_part(inbox, before):
     raise SystemExit("examples: the transfer did not begin")
 
 
-def main(folder):
+def hanging_sender(ucx_cp, work, library, plugin):
+    """The sender hangs behind its second message, the END of an empty file. The
+    receiver stores the file, and waits until the sender acknowledges the result:
+    that is needed over the example plugin udp. SIGINT ends the wait."""
+    inbox = os.path.join(work, "hanging")
+    os.mkdir(inbox)
+    udp = {"UCX_PLUGIN_PATH": plugin, "UCX_TLS": "udp", "UCX_NET_DEVICES": "lo",
+           "UCX_UDP_TIMEOUT": "1h"}
+    receiver = Program("stdbuf", "-oL", ucx_cp, "receive", "-p", "0", inbox,
+                       **udp)
+    sender = subprocess.Popen(
+        [ucx_cp, "send", "-p", receiver.port, os.path.join(work, "file0")],
+        env={**os.environ, **udp, "LD_PRELOAD": library, "STOP_AFTER": "2"})
+    try:
+        said = receiver.process.stdout.readline()
+        expect(said.startswith("received "), said)
+        receiver.process.send_signal(signal.SIGINT)
+        code, said = receiver.end()
+        expect(code == 0, said)
+    finally:
+        sender.kill()
+        sender.wait()
+
+
+def main(folder, library=None, plugin=None):
     seed = 20240611
     print("seed", seed)
     generator = random.Random(seed)
@@ -221,9 +248,11 @@ def main(folder):
         refuses(ucx_cp, work)
         strangers_are_sent_away(ucx_cp, work, generator)
         interrupted(ucx_cp, work)
+        if library is not None:
+            hanging_sender(ucx_cp, work, library, plugin)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 4):
         sys.exit(__doc__)
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -5,6 +5,24 @@
 #include <endian.h>
 #include <string.h>
 
+/* Numbers of a part of the range of message numbers. A message is sent only
+ * when all messages of the second last part are complete. Otherwise so many
+ * messages could follow a delayed one, injected ones above all, that the receiver
+ * takes them for old ones (order.c). */
+enum { PART = 4096 };
+
+/* Returns the counter of outstanding messages of the number's part. */
+static uint16_t *sent_with(ugni_peer_t *peer, uint16_t number)
+{
+    return &peer->sent[number / PART % 2];
+}
+
+/* Returns whether the next message has to wait. Hot path. */
+static int is_full(ugni_peer_t *peer)
+{
+    return (peer->number % PART == 0) && (*sent_with(peer, peer->number) > 0);
+}
+
 /* Updates the state of a peer after libfabric has accepted (`rc` is 0) or
  * rejected a message for it. */
 static void posted(ugni_peer_t *peer, ssize_t rc)
@@ -23,12 +41,26 @@ static ssize_t post_msg(ugni_ep_t *ep, ugni_send_t *send)
     ugni_peer_t *peer = ep->peer;
     ssize_t rc;
 
+    if (is_full(peer)) {
+        return -FI_EAGAIN;
+    }
     msg->head.number = htole16(peer->number);
     msg->head.epoch  = peer->epoch;
     rc = fi_send(ugni_iface_of(ep)->port->ep, &msg->head, msg->length,
                  send->desc, peer->fi_addr, &send->op.context);
+    if (rc == 0) {
+        ++*sent_with(peer, peer->number);
+    }
     posted(peer, rc);
     return rc;
+}
+
+void ugni_am_done(const ugni_send_t *send)
+{
+    if (send->post == post_msg) {
+        --*sent_with(send->peer,
+                     le16toh(((const ugni_msg_t *)send)->head.number));
+    }
 }
 
 static void fill_head(const ugni_ep_t *ep, uint8_t id, ugni_wire_head_t *head)
@@ -39,13 +71,16 @@ static void fill_head(const ugni_ep_t *ep, uint8_t id, ugni_wire_head_t *head)
 }
 
 /* Injects a message of `size` bytes, with its header, and sets the number and
- * epoch in the header. Returns 0 if libfabric does not accept the message now.
- * Hot path. */
+ * epoch in the header. Returns 0 if the message has to wait or libfabric does
+ * not accept it now. Hot path. */
 static int inject_at(ugni_ep_t *ep, ugni_wire_head_t *head, size_t size)
 {
     ugni_peer_t *peer = ep->peer;
     ssize_t rc;
 
+    if (is_full(peer)) {
+        return 0;
+    }
     head->number = htole16(peer->number);
     head->epoch  = peer->epoch;
     rc = fi_inject(ugni_iface_of(ep)->port->ep, head, size, peer->fi_addr);

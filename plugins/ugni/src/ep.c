@@ -300,6 +300,8 @@ void ugni_port_lost(ugni_port_t *port, fi_addr_t fi_addr, ucs_status_t status)
     for (peer = port->peers; peer != NULL; peer = peer->next) {
         if (peer->fi_addr == fi_addr) {
             peer->number  = 0;
+            peer->sent[0] = 0;
+            peer->sent[1] = 0;
             peer->contact = UGNI_CONTACT_NONE;
             ++peer->epoch;
         }

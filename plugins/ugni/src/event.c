@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Wake-up. The descriptor for the user is an epoll set of two descriptors: the
- * wait object of the completion queue, and a timer that runs while sends are
- * outstanding, endpoints wait for progress or a rendezvous is received.
+ * wait object of the completion queue, and a timer that runs while progress is
+ * needed without an event.
  */
 #include "tag.h"
 
@@ -15,9 +15,11 @@ enum {
      * rendezvous is received. The provider may accept messages again without an
      * event in the completion queue */
     QUEUED_NS = 10000000,
-    /* Nanoseconds until the user wakes up while sends are outstanding, so that
-     * progress checks whether the peers are alive */
-    SENT_NS   = 200000000,
+    /* Nanoseconds until the user wakes up while messages are outstanding, so
+     * that progress checks whether the peers are alive; and while progress
+     * searches for unexpected tagged messages: ofi_rxm has no event for one
+     * that it receives in fi_trywait() */
+    CHECK_NS  = 200000000,
 };
 
 ucs_status_t ugni_event_open(ugni_iface_t *iface)
@@ -65,8 +67,9 @@ static ucs_status_t set_timer(ugni_iface_t *iface)
     if (!ugni_link_is_alone(&iface->todo) ||
         ((iface->tags != NULL) && !ugni_link_is_alone(&iface->tags->active))) {
         spec.it_value.tv_nsec = QUEUED_NS;
-    } else if (!ugni_link_is_alone(&iface->outstanding)) {
-        spec.it_value.tv_nsec = SENT_NS;
+    } else if (ugni_iface_needs_checks(iface) ||
+               ((iface->tags != NULL) && iface->tags->searches)) {
+        spec.it_value.tv_nsec = CHECK_NS;
     } else if (!iface->timer_runs) {
         return UCS_OK;
     }

@@ -137,6 +137,7 @@ typedef struct ugni_peer {
     fi_addr_t fi_addr;
     uint32_t key;             /* ugni_wire_addr_t.key of the interface */
     uint16_t number;          /* Number of the next message to it */
+    uint16_t sent[2];         /* Outstanding messages by part (am.c) */
     uint8_t epoch;            /* ugni_wire_head_t.epoch of that message */
     uint8_t contact;          /* ugni_contact_t */
     uint8_t is_silent;        /* The last ugni_port_sweep() has found data that
@@ -425,8 +426,7 @@ void ugni_ep_push(ugni_ep_t *ep);
 /* Handles the completion of a send. The interface may be closed. */
 void ugni_send_done(ugni_port_t *port, ugni_send_t *send, ucs_status_t status);
 void ugni_send_free(ugni_port_t *port, ugni_send_t *send);
-/* Returns the incomplete put or get that libfabric has accepted first, or
- * NULL. */
+/* Returns the oldest accepted put or get that is incomplete, or NULL. */
 ugni_send_t *ugni_send_first(const ugni_port_t *port);
 
 /* am.c */
@@ -436,8 +436,7 @@ ucs_status_t ugni_ep_am_short_iov(uct_ep_h ep, uint8_t id, const uct_iov_t *iov,
                                   size_t iovcnt);
 ssize_t ugni_ep_am_bcopy(uct_ep_h ep, uint8_t id, uct_pack_callback_t pack_cb,
                          void *arg, unsigned flags);
-/* Allocates a message of an endpoint; the caller sets its content. Returns
- * errors as a send does. */
+/* Allocates a message without content. Returns errors as a send does. */
 ucs_status_t ugni_msg_new(ugni_ep_t *ep, uint8_t id, ugni_msg_t **msg_p);
 /* Starts a message with `length` bytes of content. */
 void ugni_msg_start(ugni_msg_t *msg, size_t length);
@@ -447,6 +446,7 @@ ucs_status_t ugni_ep_am_notify(ugni_ep_t *ep, uint8_t id);
 /* If the last messages were injected, and have no completion, sends a message
  * with a completion after them. Returns errors as a send does. */
 ucs_status_t ugni_ep_am_confirm(ugni_ep_t *ep);
+void ugni_am_done(const ugni_send_t *send); /* At completion, in its epoch */
 ucs_status_t ugni_ep_am_check(uct_ep_h ep, unsigned flags,
                               uct_completion_t *comp);
 
@@ -459,7 +459,6 @@ void ugni_recv_done(ugni_port_t *port, ugni_recv_t *recv,
 /* Returns a message that may be held: the same one, or a copy of a shared one;
  * NULL: out of memory. */
 ugni_recv_t *ugni_recv_keep(ugni_iface_t *iface, ugni_recv_t *recv);
-
 /* Delivers or drops a received message, and frees its buffer. */
 void ugni_recv_deliver(ugni_iface_t *iface, ugni_recv_t *recv);
 void ugni_recv_drop(ugni_iface_t *iface, ugni_recv_t *recv);
@@ -473,8 +472,7 @@ void ugni_am_farewell(ugni_iface_t *iface, double end);
  * sends no notice. Returns whether the notice was sent. */
 int ugni_lost_report(ugni_iface_t *iface, uint64_t source,
                      const ugni_recv_t *early);
-/* Fails the endpoints to `source`, which has closed, or has reported that a
- * message never arrived there. */
+/* Fails the endpoints to `source`: it has closed, or a message was lost. */
 void ugni_lost_told(ugni_iface_t *iface, uint64_t source);
 
 static inline uint64_t ugni_source_of(const ugni_wire_addr_t *addr)
@@ -492,6 +490,8 @@ void ugni_order_cleanup(ugni_iface_t *iface);
 
 /* progress.c, event.c */
 unsigned ugni_iface_progress(uct_iface_h iface);
+/* Returns whether progress is needed although no event occurs. */
+int ugni_iface_needs_checks(const ugni_iface_t *iface);
 ucs_status_t ugni_event_open(ugni_iface_t *iface);
 void ugni_event_close(ugni_iface_t *iface);
 ucs_status_t ugni_event_fd_get(uct_iface_h iface, int *fd_p);

@@ -13,7 +13,7 @@
 
 /* Half of the range of message numbers, which have 16 bits. A number that is
  * less than WINDOW ahead of the expected number is newer, all others are older.
- * This assumes that fewer than WINDOW messages of a sender are on the way. */
+ * The sender limits the messages behind an outstanding one (PART in am.c). */
 enum { WINDOW = 32768 };
 
 /* Returns the state of the interface that has sent this message, and creates it
@@ -138,6 +138,9 @@ void ugni_order_take(ugni_iface_t *iface, ugni_recv_t *recv)
         return;
     }
     ++source->number;
+    if (source->early != NULL) {
+        source->since = iface->host->time();
+    }
     ugni_recv_deliver(iface, recv);
     while ((source->early != NULL) &&
            (number_of(source->early) == source->number)) {

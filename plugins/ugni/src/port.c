@@ -433,34 +433,42 @@ static int take_error(ugni_port_t *port)
     return error.err;
 }
 
-/* Reads the completion queue. If the first entry is an error, handles it and
- * stores its code in *error_p, otherwise stores 0. Reads again after the result
- * of an unsuccessful search for tagged messages (tag.c): with tag matching,
- * nearly each progress finds one. */
-static ssize_t read_queue(ugni_port_t *port, struct fi_cq_tagged_entry *entries,
-                          int *error_p)
-{
-    ssize_t num = fi_cq_read(port->cq, entries, MAX_POLL);
-
-    *error_p = (num == -FI_EAVAIL) ? take_error(port) : 0;
-    if (*error_p == FI_ENOMSG) {
-        num      = fi_cq_read(port->cq, entries, MAX_POLL);
-        *error_p = (num == -FI_EAVAIL) ? take_error(port) : 0;
-    }
-    return num;
-}
-
-unsigned ugni_port_progress(ugni_port_t *port)
+/* Reads the completion queue once and handles the entries. Sets
+ * port->is_drained, unless the queue contains only the result of an
+ * unsuccessful search for tagged messages (tag.c). Returns the number of the
+ * other entries. */
+static unsigned read_queue(ugni_port_t *port)
 {
     struct fi_cq_tagged_entry entries[MAX_POLL];
-    int error;
-    ssize_t num = read_queue(port, entries, &error);
-    ugni_iface_t *smsg;
+    ssize_t num = fi_cq_read(port->cq, entries, MAX_POLL);
+    int error   = (num == -FI_EAVAIL) ? take_error(port) : 0;
 
+    if (error == FI_ENOMSG) {
+        return 0;
+    }
     port->is_drained = (num <= 0) && (error == 0);
     for (ssize_t i = 0; i < num; ++i) {
         op_done(port, &entries[i], 0);
     }
+    return (num > 0) ? (unsigned)num : (error != 0);
+}
+
+/* Continues tag matching. ofi_rxm ends a search at once. Its result is read
+ * here, because a result that stays in the queue would keep the user from
+ * sleeping (ugni_event_arm()). */
+static unsigned match_tags(ugni_iface_t *iface)
+{
+    (void)ugni_tag_progress(iface);
+    return iface->tags->is_searching ? read_queue(iface->port) : 0;
+}
+
+unsigned ugni_port_progress(ugni_port_t *port)
+{
+    ugni_iface_t *smsg;
+    unsigned count;
+
+    port->is_drained = 0;
+    count            = read_queue(port);
     if (port->device->target != NULL) {
         ugni_target_progress(port->device->target);
     }
@@ -468,11 +476,11 @@ unsigned ugni_port_progress(ugni_port_t *port)
     /* Receive buffers are posted when the queue is empty, so that a reply to
      * the message that was just delivered does not wait for this. */
     if ((smsg != NULL) && (smsg->num_missing > 0) &&
-        ((num <= 0) || (smsg->num_missing >= smsg->max_missing))) {
+        ((count == 0) || (smsg->num_missing >= smsg->max_missing))) {
         ugni_recv_post(smsg);
     }
     if ((smsg != NULL) && (smsg->tags != NULL) && !smsg->is_closing) {
-        ugni_tag_progress(smsg);
+        count += match_tags(smsg);
     }
-    return (num > 0) ? (unsigned)num : (error != 0);
+    return count;
 }

@@ -128,6 +128,12 @@ static unsigned poll_port(ugni_iface_t *iface)
     return count;
 }
 
+int ugni_iface_needs_checks(const ugni_iface_t *iface)
+{
+    return !ugni_link_is_alone(&iface->outstanding) || (iface->num_early > 0) ||
+           iface->port->is_waiting;
+}
+
 unsigned ugni_iface_progress(uct_iface_h uct_iface)
 {
     ugni_iface_t *iface = (ugni_iface_t *)uct_iface;
@@ -137,8 +143,7 @@ unsigned ugni_iface_progress(uct_iface_h uct_iface)
     if (!ugni_link_is_alone(&iface->todo)) {
         count += serve_all(iface);
     }
-    if (!ugni_link_is_alone(&iface->outstanding) || (iface->num_early > 0) ||
-        iface->port->is_waiting) {
+    if (ugni_iface_needs_checks(iface)) {
         now = iface->host->time();
         if (now - iface->checked >= CHECK_INTERVAL) {
             iface->checked = now;

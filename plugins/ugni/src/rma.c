@@ -154,12 +154,13 @@ ssize_t ugni_ep_put_bcopy(uct_ep_h uct_ep, uct_pack_callback_t pack_cb,
         return 0;
     }
     use_data(rma, length);
-    status = execute(ep, rma, 1);
-    if (status == UCS_ERR_UNSUPPORTED) {
+    if (execute(ep, rma, 1) == UCS_ERR_UNSUPPORTED) {
         start_write(ep, rma);
-        status = UCS_OK;
     }
-    return (status == UCS_OK) ? (ssize_t)length : status;
+    /* Not UCS_ERR_NO_RESOURCE if the peer process has exited: the user would
+     * pack again, which may be impossible. The endpoint's failure is reported
+     * instead. */
+    return (ssize_t)length;
 }
 
 static void zcopy_done(ugni_send_t *send, ucs_status_t status)

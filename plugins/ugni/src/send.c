@@ -187,6 +187,9 @@ void ugni_send_done(ugni_port_t *port, ugni_send_t *send, ucs_status_t status)
     if (ep != NULL) {
         ++ep->busy;
     }
+    if (!is_old) {
+        ugni_am_done(send);
+    }
     /* If a message has failed, the connection is lost; an access to remote
      * memory may only have been rejected. Of several operations that fail
      * together, only the first one ends the connection: ugni_port_lost() starts

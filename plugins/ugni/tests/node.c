@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "node.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -141,6 +142,43 @@ void node_close(node_t *node)
     }
     uct_worker_destroy(node->worker);
     ucs_async_context_destroy(node->async);
+}
+
+static ucs_status_t arm(const node_t *node)
+{
+    ucs_status_t status = UCS_OK;
+
+    for (int kind = 0; (kind < NODE_KINDS) && (status == UCS_OK); ++kind) {
+        status = uct_iface_event_arm(node->ifaces[kind], UCT_EVENT_RECV);
+    }
+    return status;
+}
+
+void node_arm(node_t *node)
+{
+    double end = node_now() + NODE_TIMEOUT;
+    ucs_status_t status;
+
+    while ((status = arm(node)) == UCS_ERR_BUSY) {
+        uct_worker_progress(node->worker);
+        ck_assert_msg(node_now() < end, "there is always an event");
+    }
+    ASSERT_OK(status);
+}
+
+void node_sleep(node_t *node, node_t *peer)
+{
+    struct pollfd set[NODE_KINDS];
+    double end = node_now() + NODE_TIMEOUT;
+
+    for (int kind = 0; kind < NODE_KINDS; ++kind) {
+        set[kind].events = POLLIN;
+        ASSERT_OK(uct_iface_event_fd_get(node->ifaces[kind], &set[kind].fd));
+    }
+    while (poll(set, NODE_KINDS, 0) == 0) {
+        uct_worker_progress(peer->worker);
+        ck_assert_msg(node_now() < end, "nothing wakes the user");
+    }
 }
 
 ucs_status_t node_connect(node_t *node, int kind, const node_t *peer,

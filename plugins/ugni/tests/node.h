@@ -74,6 +74,12 @@ void node_open_with(node_t *node, domain_t *domain,
  * descriptors. */
 void node_open_polled(node_t *node, domain_t *domain);
 void node_close(node_t *node);
+/* Arms the event descriptors of the node. Calls progress while there are events
+ * left; fails if there are always some. */
+void node_arm(node_t *node);
+/* After node_arm(): waits until a descriptor of the node is readable. Only the
+ * peer makes progress. */
+void node_sleep(node_t *node, node_t *peer);
 /* Creates an endpoint from an interface of the node to the peer's interface of
  * the same kind. Returns the status. */
 ucs_status_t node_connect(node_t *node, int kind, const node_t *peer,

@@ -110,6 +110,41 @@ START_TEST(access_to_a_killed_process_fails)
 }
 END_TEST
 
+static size_t pack(void *to, void *arg)
+{
+    ++*(unsigned *)arg;
+    memset(to, 'x', 64);
+    return 64;
+}
+
+/* The user may be unable to pack the same data again: a put that has packed it
+ * succeeds, and the endpoint fails. */
+START_TEST(put_to_a_killed_process_packs_once)
+{
+    char path[NODE_ADDR_MAX];
+    unsigned packed = 0;
+    uct_ep_h access;
+    node_t victim;
+    pair_t pair;
+
+    open_and_kill(&victim);
+    region_path(&victim, path);
+    pair_open(&pair, memory, LENGTH);
+    ASSERT_OK(node_connect(&pair.a, NODE_RDMA, &victim, &access));
+    ck_assert_int_eq(uct_ep_put_bcopy(access, pack, &packed, (uintptr_t)memory,
+                                      pair.rkey.rkey),
+                     64);
+    NODE_WAIT(&pair.a, &pair.b, pair.a.failures == 1);
+    ck_assert_int_eq(pair.a.failed, UCS_ERR_CONNECTION_RESET);
+    ck_assert_int_eq(node_flush(&pair.a, access, &pair.b),
+                     UCS_ERR_CONNECTION_RESET);
+    ck_assert_uint_eq(packed, 1);
+    uct_ep_destroy(access);
+    pair_close(&pair);
+    ck_assert_int_eq(unlink(path), 0);
+}
+END_TEST
+
 /* Waits until an access to unmapped memory has failed. `access`: the endpoint
  * of pair->a on which it was started; `status`: the result of starting it. */
 static void expect_failure(pair_t *pair, uct_ep_h access, ucs_status_t status)
@@ -222,6 +257,7 @@ int main(void)
 
     tcase_add_test(tcase, region_of_a_killed_process_is_removed_later);
     tcase_add_test(tcase, access_to_a_killed_process_fails);
+    tcase_add_test(tcase, put_to_a_killed_process_packs_once);
     tcase_add_test(tcase, access_to_unmapped_memory_fails_at_once);
     tcase_add_test(tcase, registration_is_kept_until_memory_is_unmapped);
     return node_run(tcase);

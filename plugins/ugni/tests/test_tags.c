@@ -211,6 +211,21 @@ START_TEST(unexpected_message_is_reported)
 }
 END_TEST
 
+START_TEST(unexpected_message_wakes_the_user)
+{
+    open_all();
+    for (unsigned i = 1; i <= 10; ++i) {
+        send_text(i, 0, "the message before");
+        NODE_WAIT(&a, &b, surprise.count == 2 * i - 1);
+        node_arm(&b);
+        send_text(i, 0, "wake up");
+        node_sleep(&b, &a);
+        NODE_WAIT(&a, &b, surprise.count == 2 * i);
+    }
+    close_all();
+}
+END_TEST
+
 static size_t pack_ones(void *to, void *arg)
 {
     memset(to, 0xff, 1000);
@@ -484,6 +499,7 @@ int main(void)
 
     tcase_add_test(tcase, message_goes_to_the_receive_with_its_tag);
     tcase_add_test(tcase, unexpected_message_is_reported);
+    tcase_add_test(tcase, unexpected_message_wakes_the_user);
     tcase_add_test(tcase, unused_members_of_the_head_are_zero);
     tcase_add_test(tcase, long_message_leaves_the_buffer_unchanged);
     tcase_add_test(tcase, cancelled_receive_gets_no_message);

@@ -289,9 +289,31 @@ void link_wait_goodbye(struct link *link)
     }
 }
 
+/* Waits until the peer has received all data. Returns false if that failed, the
+ * user has interrupted the program, or the time limit has passed: a transport
+ * may wait for the acknowledgement of a peer that hangs. */
+static bool flush_ep(struct link *link)
+{
+    ucp_request_param_t param = {.op_attr_mask = 0};
+    void *request             = ucp_ep_flush_nbx(link->ep, &param);
+    double end                = seconds_now() + GOODBYE_SEC;
+    ucs_status_t status;
+
+    if (!UCS_PTR_IS_PTR(request)) {
+        return UCS_PTR_STATUS(request) == UCS_OK;
+    }
+    while (((status = ucp_request_check_status(request)) == UCS_INPROGRESS) &&
+           !interrupted && (seconds_now() < end)) {
+        step(link, 100);
+    }
+    ucp_request_free(request);
+    return status == UCS_OK;
+}
+
 static void close_ep(struct link *link, bool clean)
 {
-    bool force = !clean || (link->ep_status != UCS_OK) || link->peer_left;
+    bool force = !clean || (link->ep_status != UCS_OK) || link->peer_left ||
+                 !flush_ep(link);
     ucp_request_param_t param = {
         .op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
         .flags        = force ? UCP_EP_CLOSE_FLAG_FORCE : 0,

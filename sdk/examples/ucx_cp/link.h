@@ -40,7 +40,7 @@ int link_open(struct link *link, int socket);
 
 /* Cancels operations in flight and frees everything; safe after a failed open.
  * With clean, it first waits until the peer has received all data, if the peer
- * is still connected. */
+ * is still connected; at most for 5 seconds. */
 void link_close(struct link *link, bool clean);
 
 void link_send(struct link *link, struct link_op *op, const void *buffer,

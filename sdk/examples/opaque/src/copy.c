@@ -356,10 +356,17 @@ static ucs_status_t ep_create(uct_iface_h iface, const uct_ep_params_t *params,
     return UCS_OK;
 }
 
-/* Destroys an endpoint. Its posted operations still complete: they do not
- * access the memory of the endpoint. */
+/* Destroys an endpoint. Its posted operations still complete. They forget the
+ * endpoint, because a later one may have the same address. */
 static void ep_destroy(uct_ep_h ep)
 {
+    op_t *op;
+
+    for (op = ((iface_t *)ep->iface)->head; op != NULL; op = op->next) {
+        if (op->ep == ep) {
+            op->ep = NULL;
+        }
+    }
     free(ep);
 }
 
