@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ep: two processes connect to each other by worker address 1000 times, at the
- * same moment, exchange messages in most cycles, and close: both with flush,
- * both by force, or one each way. After all cycles neither process uses more
- * resources than after the first hundred. --cycles N.
+ * Endpoints: two processes connect to each other by worker address, at the same
+ * moment, 1000 times (--cycles N: more than 100), exchange messages in most
+ * cycles, and close: both with flush, both by force, or one each way. After all
+ * cycles each process has at most one descriptor and HEAP_MORE bytes of heap
+ * more than after the first hundred.
  */
 #include "common/data.h"
 #include "common/side.h"

@@ -73,8 +73,8 @@ void rc_complete_to(rc_ep_t *ep, uint16_t sn, ucs_status_t status)
  * completes this request with an error, after all other requests. Without it,
  * nothing would show that the last requests have ended if they are unsignaled
  * and were acknowledged. The send queue has an entry for this request that
- * rc_check() does not count. If send_cq has no free entry, progress tries
- * again.
+ * rc_check() does not count. If send_cq has no free entry or the
+ * request cannot be posted, progress tries again.
  */
 static void post_drain(rc_iface_t *iface, rc_ep_t *ep)
 {

@@ -84,7 +84,7 @@ void rocm_leave(const accel_scope_t *scope)
 
 /* By device. `is_known`: the other members are set. `is_large`: the processor
  * can access all memory of the device. `flush`: the register that makes the
- * processor's writes visible to the device, or NULL if none is needed. */
+ * processor's writes visible to the device; NULL if HIP knows none. */
 static struct {
     atomic_int is_known;
     atomic_int is_large;

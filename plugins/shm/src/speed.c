@@ -19,7 +19,8 @@
  * the shortest time counts. */
 enum { SMALL = 4096, LARGE = 65536, TRIES = 6 };
 
-/* Lines that are read from memory, one in each page of 2 * LARGE bytes. */
+/* NUM_LINES cache lines of LINE bytes are read from memory: one in each part of
+ * PART bytes, a page, of 2 * LARGE bytes of memory. */
 enum { LINE = 64, NUM_LINES = 32, PART = 2 * LARGE / NUM_LINES };
 
 /* The time of a call is rounded to one of these values: CALL_LEAST seconds, and

@@ -187,8 +187,8 @@ ucs_status_t tcp_ep_create(uct_iface_h uct_iface, const uct_ep_params_t *params,
         ep->path = (uint8_t)(params->path_index % EP_PATHS);
     }
 
-    /* Use a connection that the peer has opened. Without one, the first send
-     * opens one */
+    /* Use a connection that the peer or another endpoint of this interface has
+     * opened. Without one, the first send or check opens one */
     conn = ep_find_conn(ep);
     if (conn != NULL) {
         ep_attach(ep, conn);

@@ -95,8 +95,10 @@ typedef struct ugni_config {
     unsigned tx_queue_len; /* Maximum number of outstanding operations of an
                             * interface */
     unsigned rx_queue_len; /* Number of receive buffers of an interface */
-    double timeout;        /* Seconds without a completed send until the peer is
-                            * lost, and until a missing message is lost */
+    double timeout;        /* Seconds until a peer counts as lost, while sends
+                            * to it are outstanding and none completes; and
+                            * until a message counts as lost, while a later one
+                            * of the same sender waits for it */
     double user_timeout;   /* Seconds without an acknowledgement by TCP until
                             * the peer is lost */
     double linger;         /* Seconds for which the close of an interface, and a

@@ -203,9 +203,10 @@ static ucs_status_t reconnect(ugni_iface_t *iface, ugni_tag_recv_t *recv)
     return status;
 }
 
-/* Called when the send of UGNI_ID_FETCHED has ended. Without success, progress
- * tries again later: when the peer rejects a read, ofi_rxm breaks the
- * connection, and messages fail until it has closed that connection. */
+/* Called when the send of UGNI_ID_FETCHED has ended. After a failure, progress
+ * tries again later, up to MAX_ATTEMPTS times: when the peer rejects a read,
+ * ofi_rxm breaks the connection, and messages fail until ofi_rxm has closed
+ * it. */
 static void confirmed(ugni_send_t *send, ucs_status_t status)
 {
     ugni_tag_recv_t *recv = ((ugni_msg_t *)send)->arg;

@@ -199,7 +199,7 @@ START_TEST(names_of_a_plugin_that_is_there_are_not_excused)
     };
 
     setenv("UCX_RC_TSL", "1", 1);
-    /* no table of options has this prefix yet */
+    /* no table of options has the prefix RC_ yet, which foreign.txt lists */
     ck_assert_uint_eq(check(NULL, NULL, NULL), 0);
     ucs_config_table_register(&table);
     /* another unknown name, because each name is reported only once */
