@@ -117,7 +117,7 @@ typedef struct ud_peer {
 
 /* Flags of ud_ep_t.state. */
 enum {
-    UD_EP_CONNECTED = 1 << 0, /* `remote` is known: packets can be sent */
+    UD_EP_CONNECTED = 1 << 0, /* Packets can be sent and received */
     UD_EP_CONFIRMED = 1 << 1, /* A packet has shown that the peer knows `id` */
     UD_EP_USED      = 1 << 2, /* The endpoint belongs to the user */
     UD_EP_LEFT      = 1 << 3, /* The user has destroyed the endpoint */

@@ -5,8 +5,9 @@
  * An endpoint repeats UD_CONNECT until UD_ACCEPT, or another packet of the
  * peer, connects it. The connections of two interfaces are numbered
  * (ud_ep_t.ordinal). If both sides send UD_CONNECT at the same time, equal
- * numbers identify the two endpoints of one connection. A connection of an
- * interface to itself has only one endpoint, which both sends and receives.
+ * numbers identify the two endpoints of one connection. If UD_CONNECT has
+ * created an endpoint before the user creates one to this peer, the user gets
+ * that endpoint. A connection of an interface to itself has only one endpoint, which both sends and receives.
  *
  * An endpoint whose packets are not acknowledged sends UD_PROBE. The reply is
  * UD_RESET if the ids match no connection, because the peer has closed it or
@@ -107,6 +108,7 @@ static void establish(ud_iface_t *iface, ud_ep_t *ep, uint32_t remote,
     }
 }
 
+/* As establish(), with the values of UD_CONNECT or UD_ACCEPT. */
 static void connected(ud_iface_t *iface, ud_ep_t *ep,
                       const ud_wire_control_t *control)
 {

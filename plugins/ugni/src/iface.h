@@ -137,7 +137,7 @@ typedef struct ugni_peer {
     fi_addr_t fi_addr;
     uint32_t key;             /* ugni_wire_addr_t.key of the interface */
     uint16_t number;          /* Number of the next message to it */
-    uint16_t sent[2];         /* Outstanding messages by part (am.c) */
+    uint16_t sent[2];         /* Numbers of outstanding messages (PART, am.c) */
     uint8_t epoch;            /* ugni_wire_head_t.epoch of that message */
     uint8_t contact;          /* ugni_contact_t */
     uint8_t is_silent;        /* The last ugni_port_sweep() has found data that
@@ -446,14 +446,14 @@ ucs_status_t ugni_ep_am_notify(ugni_ep_t *ep, uint8_t id);
 /* If the last messages were injected, and have no completion, sends a message
  * with a completion after them. Returns errors as a send does. */
 ucs_status_t ugni_ep_am_confirm(ugni_ep_t *ep);
-void ugni_am_done(const ugni_send_t *send); /* At completion, in its epoch */
+/* Counts the completion of a message of the peer's current epoch. */
+void ugni_am_done(const ugni_send_t *send);
 ucs_status_t ugni_ep_am_check(uct_ep_h ep, unsigned flags,
                               uct_completion_t *comp);
 
 /* recv.c */
 ucs_status_t ugni_recv_init(ugni_iface_t *iface);
 void ugni_recv_post(ugni_iface_t *iface);
-/* Handles the completion of a receive. */
 void ugni_recv_done(ugni_port_t *port, ugni_recv_t *recv,
                     const struct fi_cq_tagged_entry *entry, int is_error);
 /* Returns a message that may be held: the same one, or a copy of a shared one;

@@ -83,6 +83,17 @@ START_TEST(region_of_a_killed_process_is_removed_later)
 }
 END_TEST
 
+/* Opens a pair, and creates an endpoint of its first node to `victim`, whose
+ * process has been killed. `path`: the file that shows its memory region. */
+static void open_to_killed(node_t *victim, char *path, pair_t *pair,
+                           uct_ep_h *access)
+{
+    open_and_kill(victim);
+    region_path(victim, path);
+    pair_open(pair, memory, LENGTH);
+    ASSERT_OK(node_connect(&pair->a, NODE_RDMA, victim, access));
+}
+
 /* The get itself detects that the process is gone, and makes the endpoint
  * fail. */
 START_TEST(access_to_a_killed_process_fails)
@@ -94,10 +105,7 @@ START_TEST(access_to_a_killed_process_fails)
     node_t victim;
     pair_t pair;
 
-    open_and_kill(&victim);
-    region_path(&victim, path);
-    pair_open(&pair, memory, LENGTH);
-    ASSERT_OK(node_connect(&pair.a, NODE_RDMA, &victim, &access));
+    open_to_killed(&victim, path, &pair, &access);
     ck_assert_int_eq(uct_ep_get_zcopy(access, &iov, 1, (uintptr_t)memory,
                                       pair.rkey.rkey, &comp),
                      UCS_ERR_NO_RESOURCE);
@@ -127,10 +135,7 @@ START_TEST(put_to_a_killed_process_packs_once)
     node_t victim;
     pair_t pair;
 
-    open_and_kill(&victim);
-    region_path(&victim, path);
-    pair_open(&pair, memory, LENGTH);
-    ASSERT_OK(node_connect(&pair.a, NODE_RDMA, &victim, &access));
+    open_to_killed(&victim, path, &pair, &access);
     ck_assert_int_eq(uct_ep_put_bcopy(access, pack, &packed, (uintptr_t)memory,
                                       pair.rkey.rkey),
                      64);

@@ -706,6 +706,7 @@ START_TEST(log_lines_go_to_the_log)
 
     ucs_log_hook_set(keep_line, line);
     uct_host.log(UCS_LOG_LEVEL_ERROR, "file.c", 7, "%s=%d", "x", 1);
+    uct_host.log((int)ucs_log_level_get() + 1, "file.c", 8, "dropped");
     ucs_log_hook_set(NULL, NULL);
     ck_assert_str_eq(line, "file.c:7 1 x=1");
     ck_assert_int_eq(*uct_host.log_level, (int)ucs_log_level_get());
