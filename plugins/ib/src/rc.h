@@ -156,6 +156,9 @@ struct rc_ep {
     uint32_t index;      /* Index in rc_iface_t.eps */
     uint16_t sn;         /* Sequence number of the next work request */
     uint16_t done_sn;    /* Sequence number of the oldest incomplete request */
+    uint16_t user_sn;    /* All requests from this sequence number to `sn` are
+                          * separate grants (rc_credits.c), for which a flush
+                          * does not wait */
     uint16_t unsignaled; /* Number of requests since the last signaled one */
     uint16_t state;      /* RC_EP_* */
     /* Flow control of active messages (rc_credits.c). A window is the number of

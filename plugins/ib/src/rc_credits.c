@@ -196,11 +196,17 @@ void rc_credits_repeat(rc_ep_t *failed)
     }
 }
 
-/* Sends one grant. UCS_ERR_NO_RESOURCE: there are no send resources now. */
+/* Sends one grant. UCS_ERR_NO_RESOURCE: there are no send resources now. A flush
+ * does not wait for the grant: it is not the user's, and the peer may have
+ * received all that it needs and closed the connection before the grant
+ * arrives. */
 static ucs_status_t send_grant(rc_iface_t *iface, rc_ep_t *ep)
 {
     uint8_t header      = RC_AM_GRANT | RC_AM_ONLY_FC;
     ucs_status_t status = rc_check(iface, ep);
+    /* With many grants and no other request, user_sn must not fall behind by
+     * half the range of sequence numbers. */
+    uint16_t user_sn    = rc_ep_is_flushed(ep) ? ep->done_sn : ep->user_sn;
     struct ibv_send_wr wr;
     struct ibv_sge sge;
 
@@ -210,7 +216,11 @@ static ucs_status_t send_grant(rc_iface_t *iface, rc_ep_t *ep)
     sge.addr   = (uintptr_t)&header;
     sge.length = sizeof(header);
     rc_wr_inline(&wr, IBV_WR_SEND, &sge, 1);
-    return rc_post(iface, ep, &wr, 0);
+    status = rc_post(iface, ep, &wr, 1);
+    if (status == UCS_OK) {
+        ep->user_sn = user_sn;
+    }
+    return status;
 }
 
 /* Waits for a few rounds while messages arrive, because the user often replies

@@ -36,8 +36,15 @@ ucs_status_t rc_ep_post_empty(rc_ep_t *ep)
     return status;
 }
 
-/* Calls `comp`, unless it is NULL, when all requests posted so far have
- * completed. Makes the last request a signaled one, if needed. */
+/* Returns whether a flush has nothing to wait for. */
+static int is_flushed(const rc_ep_t *ep)
+{
+    return rc_ep_is_flushed(ep) && !rc_ep_needs_empty(ep);
+}
+
+/* Calls `comp`, unless it is NULL, when all requests up to the last one for
+ * which a flush waits have completed. Makes the last request a signaled one, if
+ * needed. */
 static ucs_status_t watch_all(rc_ep_t *ep, uct_completion_t *comp)
 {
     rc_iface_t *iface = rc_iface_of(ep);
@@ -81,7 +88,7 @@ ucs_status_t rc_ep_flush(uct_ep_h uct_ep, unsigned flags,
     if (!ucx_pending_is_empty(&ep->pending)) {
         return UCS_ERR_NO_RESOURCE;
     }
-    if ((ep->done_sn == ep->sn) && !rc_ep_needs_empty(ep)) {
+    if (is_flushed(ep)) {
         return ((ep->state & (RC_EP_FAILED | RC_EP_LEFT)) == RC_EP_FAILED) ?
                    (ucs_status_t)ep->status :
                    UCS_OK;
@@ -95,7 +102,7 @@ static ucs_status_t flush_one(rc_ep_t *ep, ucx_count_t *all)
 {
     ucs_status_t status;
 
-    if ((ep == NULL) || ((ep->done_sn == ep->sn) && !rc_ep_needs_empty(ep))) {
+    if ((ep == NULL) || is_flushed(ep)) {
         return UCS_OK;
     }
     status = watch_all(ep, (all == NULL) ? NULL : ucx_count_add(all));

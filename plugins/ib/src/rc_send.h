@@ -32,6 +32,12 @@ static inline void rc_poll_sends_soon(rc_iface_t *iface)
     iface->unpolled = RC_POLL_ROUNDS;
 }
 
+/* Returns whether all requests have completed for which a flush waits. */
+static inline int rc_ep_is_flushed(const rc_ep_t *ep)
+{
+    return (int16_t)(ep->done_sn - ep->user_sn) >= 0;
+}
+
 /* Returns UCS_OK if the endpoint can post a request, otherwise the status that
  * the send operation must return. */
 static inline ucs_status_t rc_check(rc_iface_t *iface, rc_ep_t *ep)
@@ -94,7 +100,7 @@ static IB_INLINE ucs_status_t rc_post(rc_iface_t *iface, rc_ep_t *ep,
     if (ib_unlikely(iface->join != NULL)) {
         rc_order_posted(iface, ep, wr->opcode);
     }
-    ++ep->sn;
+    ep->user_sn = ++ep->sn;
     --iface->cq_free;
     if (outstanding + 1 >= RC_POLL_SENT) {
         rc_poll_sends_soon(iface);
@@ -102,10 +108,11 @@ static IB_INLINE ucs_status_t rc_post(rc_iface_t *iface, rc_ep_t *ep,
     return UCS_OK;
 }
 
-/* Adds an operation that completes with the most recently posted request. */
+/* Adds an operation that completes with the last request for which a flush
+ * waits: after rc_post(), the one just posted. */
 static inline void rc_op_add(rc_ep_t *ep, ib_op_t *op)
 {
-    op->sn        = (uint16_t)(ep->sn - 1);
+    op->sn        = (uint16_t)(ep->user_sn - 1);
     op->next      = NULL;
     *ep->ops_tail = op;
     ep->ops_tail  = &op->next;

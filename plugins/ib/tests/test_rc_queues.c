@@ -623,6 +623,57 @@ START_TEST(new_connection_adds_buffers_if_the_user_keeps_too_many)
 }
 END_TEST
 
+/* Makes the endpoint owe its peer a grant, and send it as a separate message. */
+static void send_grant(rc_ep_t *ep)
+{
+    const struct ibv_wc wc = {.qp_num = ep->qp->qp_num};
+    queue_pair_t *qp       = (queue_pair_t *)ep->qp;
+    unsigned count         = qp->count;
+
+    rc_credits_take(iface, &wc, RC_AM_ASK);
+    (void)rc_iface_progress(&iface->super);
+    ck_assert_uint_eq(qp->count, count + 1);
+}
+
+/* The peer may have closed the connection when a grant arrives, so a flush must
+ * not wait for the grant. */
+START_TEST(flush_waits_for_the_requests_of_the_user_only)
+{
+    uct_completion_t comp = {.func = nothing, .count = 2};
+    uint64_t data         = 1;
+    queue_pair_t *qp;
+    rc_ep_t *ep;
+
+    start();
+    ep = eps[0];
+    qp = (queue_pair_t *)ep->qp;
+    /* More grants than there are sequence numbers */
+    for (unsigned i = 0; i < 70000; ++i) {
+        send_grant(ep);
+        ck_assert_int_eq(rc_ep_flush(&ep->super, 0, NULL), UCS_OK);
+        run(qp, qp->count - 1);
+        rc_poll_sends_soon(iface);
+        (void)rc_iface_progress(&iface->super);
+    }
+    run(qp, UINT_MAX);
+    ck_assert_int_eq(rc_ep_put_short(&ep->super, &data, sizeof(data), 0, 0),
+                     UCS_OK);
+    send_grant(ep);
+    send_grant(ep);
+    ck_assert_int_eq(rc_ep_flush(&ep->super, 0, &comp), UCS_INPROGRESS);
+    ck_assert_int_eq(rc_iface_flush(&iface->super, 0, NULL), UCS_INPROGRESS);
+    run(qp, 1);
+    rc_poll_sends_soon(iface);
+    (void)rc_iface_progress(&iface->super);
+    ck_assert_int_eq(comp.count, 1);
+    ck_assert_int_eq(comp.status, UCS_OK);
+    ck_assert_int_eq(rc_ep_flush(&ep->super, 0, NULL), UCS_OK);
+    ck_assert_int_eq(rc_iface_flush(&iface->super, 0, NULL), UCS_OK);
+    finish();
+    rc_iface_close(&iface->super);
+}
+END_TEST
+
 int main(void)
 {
     const TTest *const tests[] = {
@@ -632,6 +683,7 @@ int main(void)
         no_more_is_received_than_the_queue_has_entries_for,
         send_completions_are_polled_until_none_is_left,
         new_connection_adds_buffers_if_the_user_keeps_too_many,
+        flush_waits_for_the_requests_of_the_user_only,
     };
 
     return suite_run("rc_queues", tests, sizeof(tests) / sizeof(tests[0]), 60);
