@@ -8,14 +8,18 @@
  *                     has to send, and all fragments of messages that have
  *                     begun. Puts by messages have no reply: an internal flush
  *                     waits for their acknowledgement
- *           FLUSHING  sends the message FAREWELL and flushes the lanes. An
- *                     endpoint to its own worker first waits until the
- *                     FAREWELL, and so all messages before it, have arrived.
- *                     An endpoint by socket address flushes first (cm/cm.h)
+ *           FLUSHING  flushes the lanes, sends the message FAREWELL, and
+ *                     flushes the lanes again. An endpoint to its own worker
+ *                     sends the FAREWELL first and waits until it, and so all
+ *                     messages before it, have arrived. An endpoint by socket
+ *                     address waits until the peer has received the FAREWELL
+ *                     (cm/cm.h)
  *           freed     after the user's request has completed
  *
- * The failure of the endpoint in any of these states ends the close with the
- * status of the failure.
+ * The failure of the endpoint before the FAREWELL ends the close with the
+ * status of the failure. Later it does not: the peer frees the endpoint that
+ * received the FAREWELL at once, and may do so before the sender's device has
+ * received the acknowledgement.
  *
  * If a connection breaks, it may be that only one of the two workers detects
  * this, while both continue to run. The worker that detects it notifies the
@@ -139,16 +143,14 @@ static int is_owed(ucp_ep_h ep)
 static void start_flush(ucp_ep_h ep, ucp_request_t *req)
 {
     ep->close_req = NULL;
-    if (ucp_ep_conn(ep) == NULL) {
-        /* An endpoint by socket address sends its FAREWELL after the flush, in
-         * ucp_cm_leave(). */
+    if ((ep->flags & UCP_EP_FLAG_LOOPBACK) && (ucp_ep_conn(ep) == NULL)) {
         ucp_wireup_farewell(ep);
     }
     if (is_owed(ep)) {
         ep->close_req = req;
         return;
     }
-    ucp_flush_start(req, ep, 1);
+    ucp_flush_start(req, ep, UCP_FLUSH_CLOSE);
 }
 
 void ucp_ep_close_continue(ucp_ep_h ep)

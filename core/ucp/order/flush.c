@@ -76,12 +76,16 @@ static void flush_end(ucp_request_t *req, ucs_status_t status)
     if (ucp_send_flush(req)->tried != 0) {
         trial_ended(req, status);
     }
+    if ((ucp_send_flush(req)->closing == UCP_FLUSH_CLOSE) &&
+        (status == UCS_OK) && ucp_classes_ep_leave(ep, req)) {
+        /* A last message to the peer follows. The class that sends it completes
+         * `req`, or passes it to ucp_flush_start() again */
+        return;
+    }
     if (ucp_send_flush(req)->closing) {
-        if ((status == UCS_OK) && ucp_classes_ep_leave(ep, req)) {
-            /* The endpoint is connected by socket address: its connection
-             * (cm/cm.h) completes `req` when the peer has received a FAREWELL
-             * message */
-            return;
+        if ((ucp_send_flush(req)->closing == UCP_FLUSH_LEAVE) &&
+            (status != UCS_ERR_CANCELED)) {
+            status = UCS_OK;
         }
         /* The endpoint is freed by the next progress and not here, because a
          * caller on the stack may still use it. */

@@ -9,6 +9,15 @@
 
 #include "ucp/order/queue.h"
 
+/** The flushes of a close. */
+enum {
+    /** Of the user's operations */
+    UCP_FLUSH_CLOSE = 1,
+    /** Of the last message to the peer, which follows. All operations of the
+     *  user are complete, so a loss of the peer is not an error */
+    UCP_FLUSH_LEAVE = 2,
+};
+
 typedef struct ucp_flush {
     /** For a fence: requests that wait until this flush is complete */
     ucs_queue_head_t held;
@@ -20,7 +29,7 @@ typedef struct ucp_flush {
     /** 1: the flush is in the ring ep->rma_flushes, because it waits for
      *  acknowledgements */
     uint8_t unacked;
-    /** 1: the flush of a close, which frees the endpoint */
+    /** UCP_FLUSH_CLOSE or UCP_FLUSH_LEAVE: a flush of a close; else 0 */
     uint8_t closing;
     /** 1: the library has created the endpoint (UCP_EP_FLAG_INTERNAL) */
     uint8_t internal;
@@ -49,8 +58,8 @@ static inline void ucp_request_is_flush(ucp_request_t *req, int closing)
 }
 
 /** Initializes the request as a flush, and starts it behind the operations that
- *  already wait in the endpoint's queue. With `closing` the endpoint is freed
- *  when the flush is complete. */
+ *  already wait in the endpoint's queue. `closing`: 0, or UCP_FLUSH_CLOSE or
+ *  UCP_FLUSH_LEAVE, after which the endpoint is freed. */
 void ucp_flush_start(ucp_request_t *req, ucp_ep_h ep, int closing);
 
 /** Flushes the endpoint if this is possible at once. Otherwise returns

@@ -33,4 +33,5 @@ const ucp_class_t ucp_wireup_class = {
     .messages     = messages,
     .num_messages = sizeof(messages) / sizeof(messages[0]),
     .worker_init  = worker_init,
+    .ep_leave     = ucp_wireup_leave,
 };

@@ -7,6 +7,7 @@
 #include "ucp/wireup/introduce.h"
 
 #include "ucp/base/class.h"
+#include "ucp/order/flush.h"
 #include "ucp/wireup/address.h"
 #include "ucp/wireup/create.h"
 #include "ucp/wireup/fragments.h"
@@ -94,6 +95,17 @@ void ucp_wireup_farewell(ucp_ep_h ep)
             ep->leaving = 0;
         }
     }
+}
+
+int ucp_wireup_leave(ucp_ep_h ep, ucp_request_t *req)
+{
+    if (!(ep->flags & UCP_EP_FLAG_INTRODUCED) ||
+        (ep->flags & UCP_EP_FLAG_LOOPBACK) || (ucp_ep_conn(ep) != NULL)) {
+        return 0;
+    }
+    ucp_wireup_farewell(ep);
+    ucp_flush_start(req, ep, UCP_FLUSH_LEAVE);
+    return 1;
 }
 
 /* Returns the key in the table of reply endpoints, which maps a hash of the

@@ -55,6 +55,12 @@ ucs_status_t ucp_wireup_expect_reply(ucp_request_t *req);
 /** Sends FAREWELL if the endpoint was introduced. Best effort. */
 void ucp_wireup_farewell(ucp_ep_h ep);
 
+/** Called when all operations of a closing endpoint are flushed. If the peer
+ *  gets a FAREWELL, sends it and passes `req` to a second flush, and returns
+ *  non-zero. Does nothing for an endpoint to its own worker, or by socket
+ *  address, which send the FAREWELL at other times (core/ep_close.c). */
+int ucp_wireup_leave(ucp_ep_h ep, ucp_request_t *req);
+
 /** Returns the endpoint for replies to `sender`, or NULL. `sender` may be any
  *  value that a peer has sent. */
 ucp_ep_h ucp_wireup_reply_ep(ucp_worker_h worker, const ucp_wire_end_t *sender);

@@ -293,6 +293,55 @@ START_TEST(a_close_that_waits_ends_with_the_failure)
 }
 END_TEST
 
+/* The flushes of a lane: number `last` does not complete by itself. */
+static struct {
+    ucx_ep_ops_t ops;
+    unsigned calls, last;
+    uct_completion_t *comp;
+} flushes;
+
+static ucs_status_t count_flush(uct_ep_h ep, unsigned flags,
+                                uct_completion_t *comp)
+{
+    if (++flushes.calls < flushes.last) {
+        return UCS_OK;
+    }
+    flushes.comp = comp;
+    return UCS_INPROGRESS;
+}
+
+/* A close flushes the user's operations, sends a FAREWELL, and flushes again.
+ * The peer may free its endpoint before the FAREWELL is acknowledged. */
+START_TEST(a_close_fails_with_the_flush_of_the_users_operations_only)
+{
+    ucs_status_ptr_t close;
+    local_t local;
+    ucp_ep_h ep;
+
+    local_open(&local);
+    for (flushes.last = 1; flushes.last <= 2; ++flushes.last) {
+        ep = new_ep(&local, NULL);
+        ep->flags &= (uint16_t)~UCP_EP_FLAG_LOOPBACK;
+        ep->flags |= UCP_EP_FLAG_INTRODUCED;
+        flushes.ops       = *ep->am->ops;
+        flushes.ops.flush = count_flush;
+        flushes.calls     = 0;
+        ep->am->ops       = &flushes.ops;
+        close             = ucp_ep_close_nbx(ep, &none);
+        settle(&local);
+        ck_assert_int_eq(ucp_request_check_status(close), UCS_INPROGRESS);
+        ck_assert_uint_eq(flushes.calls, flushes.last);
+        uct_completion_update_status(flushes.comp, UCS_ERR_ENDPOINT_TIMEOUT);
+        --flushes.comp->count;
+        flushes.comp->func(flushes.comp);
+        ck_assert_int_eq(local_wait(&local, close),
+                         (flushes.last == 1) ? UCS_ERR_ENDPOINT_TIMEOUT :
+                                               UCS_OK);
+    }
+    local_close(&local);
+}
+END_TEST
+
 SUITE_MAIN("closing", a_forced_close_completes_sends_that_wait_for_resources,
            a_send_callback_may_close_its_endpoint,
            a_flush_callback_may_close_its_endpoint,
@@ -303,4 +352,5 @@ SUITE_MAIN("closing", a_forced_close_completes_sends_that_wait_for_resources,
            a_failure_without_an_error_handler_ends_everything_too,
            the_error_handler_is_given_the_data_of_the_endpoint,
            an_endpoint_closed_while_it_fails_does_not_call_its_error_handler,
-           a_close_that_waits_ends_with_the_failure)
+           a_close_that_waits_ends_with_the_failure,
+           a_close_fails_with_the_flush_of_the_users_operations_only)
