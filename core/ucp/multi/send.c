@@ -17,6 +17,12 @@
  * is built on the stack. */
 enum { MAX_ZCOPY_HEADER = 256 };
 
+/* Assumed part of the messages that arrive before their receive is posted. The
+ * receiver copies the data of these messages a second time. The sender cannot
+ * know the part; programs that send large messages usually post the receives
+ * early. */
+#define UNEXPECTED 0.25
+
 unsigned ucp_multi_query(const ucp_proto_query_t *query, size_t max_single,
                          ucp_proto_range_t *range)
 {
@@ -32,15 +38,14 @@ unsigned ucp_multi_query(const ucp_proto_query_t *query, size_t max_single,
         return 0;
     }
 
-    /* The last term is the time to copy the data a second time, which the
-     * receiver does if no receive is posted yet. Without this term, a
-     * rendezvous in fragments could never cost less. */
+    /* Without the last term, a rendezvous in fragments could never cost
+     * less. */
     range->time.c = UCP_PROTO_REQUEST_TIME + cost->pre + cost->post +
                     cost->latency + cost->recv +
                     ucp_lane_am_first(am, fragment);
     range->time.m = ucp_lane_am_stream(am) +
                     (cost->pre + cost->post + cost->recv) / fragment +
-                    1.0 / UCP_PROTO_MEMCPY_BANDWIDTH;
+                    UNEXPECTED / UCP_PROTO_MEMCPY_BANDWIDTH;
     range->min = max_single + 1;
     if (query->rndv_thresh != UCP_PROTO_THRESH_NEVER) {
         end        = (query->rndv_thresh == SIZE_MAX) ?

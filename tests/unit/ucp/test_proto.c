@@ -174,7 +174,7 @@ START_TEST(fragments_are_chosen_for_medium_sizes_where_that_costs_less)
 
     config.lanes[0].am.cost_bcopy.latency = 0;
     ck_assert_int_eq(ucp_proto_select(&config, SIZE_MAX, SIZE_MAX), UCS_OK);
-    ck_assert_str_eq(chosen(UCP_OP_TAG_SEND, UCP_DT_CLASS_GENERIC, 1 << 17),
+    ck_assert_str_eq(chosen(UCP_OP_TAG_SEND, UCP_DT_CLASS_GENERIC, 1 << 19),
                      "rndv");
 }
 END_TEST
