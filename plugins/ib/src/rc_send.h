@@ -81,8 +81,12 @@ static IB_INLINE ucs_status_t rc_post(rc_iface_t *iface, rc_ep_t *ep,
     wr->wr_id = ((uint64_t)ep->index << 32) | ep->sn;
     wr->next  = NULL;
     if (signal || (outstanding < RC_ALL_SIGNALED) ||
-        (ep->unsignaled + 1 >= iface->moderation)) {
+        (++ep->unsignaled >= iface->moderation)) {
         flags |= IBV_SEND_SIGNALED;
+        ep->unsignaled = 0;
+    }
+    if (outstanding + 1 >= RC_POLL_SENT) {
+        rc_poll_sends_soon(iface);
     }
     if (ib_unlikely(ep->state & RC_EP_FENCE)) {
         flags |= IBV_SEND_FENCE;
@@ -94,17 +98,15 @@ static IB_INLINE ucs_status_t rc_post(rc_iface_t *iface, rc_ep_t *ep,
     }
     if (ib_unlikely(ibv_post_send(ep->qp, wr, &bad) != 0)) {
         ep->state |= (flags & IBV_SEND_FENCE) ? RC_EP_FENCE : 0;
+        /* The last request may be unsignaled */
+        ep->unsignaled = (outstanding > 0);
         return UCS_ERR_NO_RESOURCE;
     }
-    ep->unsignaled = (flags & IBV_SEND_SIGNALED) ? 0 : ep->unsignaled + 1;
     if (ib_unlikely(iface->join != NULL)) {
         rc_order_posted(iface, ep, wr->opcode);
     }
     ep->user_sn = ++ep->sn;
     --iface->cq_free;
-    if (outstanding + 1 >= RC_POLL_SENT) {
-        rc_poll_sends_soon(iface);
-    }
     return UCS_OK;
 }
 
