@@ -274,6 +274,19 @@ ib_cm_link_t *ib_cm_link_find(const ib_link_t *list,
                               const ib_cm_listener_t *listener);
 /* Moves a link that the caller has taken to the manager `cm`. */
 ucs_status_t ib_cm_link_adopt(ib_cm_link_t *link, ib_cm_t *cm);
+/* Returns a send or receive buffer. The buffer with index 0 is the large one,
+ * those with the indices 1 to IB_CM_SMALL are small. */
+char *ib_cm_link_buffer(const ib_cm_link_t *link, int is_send, unsigned index);
+void ib_cm_link_dev_name(const ib_cm_link_t *link, char *name, size_t size);
+/* Stores pointers to the private data and to the device address of the received
+ * REQUEST or ACCEPT. */
+void ib_cm_link_remote_data(const ib_cm_link_t *link,
+                            uct_cm_remote_data_t *data);
+/* Closes the link of a client that has sent no valid REQUEST. Logs "a client
+ * that ", followed by `what`, unless ib_cm_may_log() returns 0. */
+void ib_cm_link_refuse(ib_cm_link_t *link, const char *what);
+
+/* --- cm_message.c --------------------------------------------------------- */
 /* Posts a message. UCS_ERR_EXCEEDS_LIMIT: the private data is longer than the
  * local limit or the peer's. */
 ucs_status_t ib_cm_link_send(ib_cm_link_t *link, enum ib_cm_kind kind,
@@ -285,14 +298,6 @@ void ib_cm_link_nudge(ib_cm_link_t *link);
 /* Polls the link's completion queue. Returns 0 if the link is now REQUESTED:
  * the caller must not use the link any more, because any thread may own it. */
 int ib_cm_link_poll(ib_cm_link_t *link);
-void ib_cm_link_dev_name(const ib_cm_link_t *link, char *name, size_t size);
-/* Stores pointers to the private data and to the device address of the received
- * REQUEST or ACCEPT. */
-void ib_cm_link_remote_data(const ib_cm_link_t *link,
-                            uct_cm_remote_data_t *data);
-/* Closes the link of a client that has sent no valid REQUEST. Logs "a client
- * that ", followed by `what`, unless ib_cm_may_log() returns 0. */
-void ib_cm_link_refuse(ib_cm_link_t *link, const char *what);
 
 /* --- cm_listener.c -------------------------------------------------------- */
 ucs_status_t ib_cm_listener_create(uct_cm_h cm, const struct sockaddr *addr,

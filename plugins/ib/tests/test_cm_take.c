@@ -10,6 +10,7 @@ static int unlock_with_hook(pthread_mutex_t *lock);
 #define pthread_mutex_unlock unlock_with_hook
 #include "../src/cm_link.c"
 #include "../src/cm_listener.c"
+#include "../src/cm_message.c"
 #undef pthread_mutex_unlock
 
 #include "suite.h"
