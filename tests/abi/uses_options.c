@@ -208,6 +208,28 @@ static void check_setting(my_opts_t *opts)
     EXPECT((opts->count == 12) && (opts->colors.count == 2));
 }
 
+/* A long value is printed completely, and stays if a new one is invalid. */
+static void check_long_value(my_opts_t *opts)
+{
+    const unsigned count = 1000;
+    char value[3 * 1000 + 1000], *text;
+    unsigned i;
+
+    value[0] = '\0';
+    for (i = 0; i < count; ++i) {
+        strcat(value, (i == 0) ? "red" : ",red");
+    }
+    EXPECT(ucs_config_parser_set_value(opts, my_table, NULL, "COLORS", value) ==
+           UCS_OK);
+    EXPECT(ucs_config_parser_set_value(opts, my_table, NULL, "COLORS",
+                                       "red,pink") == UCS_ERR_INVALID_PARAM);
+    EXPECT(opts->colors.count == count);
+    text = printed(opts, UCS_CONFIG_PRINT_CONFIG, "COLORS");
+    EXPECT((strncmp(text, "APP_MY_COLORS=", 14) == 0) &&
+           (strncmp(text + 14, value, strlen(value)) == 0));
+    free(text);
+}
+
 static void check_variables(ucs_config_global_list_entry_t *entry)
 {
     my_opts_t opts;
@@ -291,6 +313,7 @@ static void use_parser(void)
     memset(&copy, 0xff, sizeof(copy));
     EXPECT(ucs_config_parser_clone_opts(&opts, &copy, my_table) == UCS_OK);
     check_setting(&opts);
+    check_long_value(&opts);
     check_defaults(&copy);
     ucs_config_parser_release_opts(&opts, my_table);
     ucs_config_parser_release_opts(&copy, my_table);
