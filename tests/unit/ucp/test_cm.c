@@ -355,6 +355,22 @@ START_TEST(unconnected_ep_takes_keys_that_need_lanes)
 }
 END_TEST
 
+/* No transport can carry the messages of an endpoint. */
+START_TEST(unconnected_ep_needs_messages)
+{
+    ucp_ep_h ep;
+    unsigned i;
+
+    open_worker();
+    for (i = 0; i < worker->num_ifaces; ++i) {
+        worker->ifaces[i].lane.am.max_bcopy = 0;
+    }
+    ck_assert_int_eq(ucp_ep_create_unconnected(worker, 0, &ep),
+                     UCS_ERR_UNREACHABLE);
+    close_worker();
+}
+END_TEST
+
 START_TEST(unconnected_ep_ends_what_waits)
 {
     static char data[1 << 16];
@@ -509,6 +525,6 @@ SUITE_MAIN("connections", hello_message_carries_all_fields,
            hello_that_is_cut_is_refused, address_near_keeps_to_its_limit,
            unconnected_ep_keeps_what_is_sent, unconnected_ep_takes_keys,
            unconnected_ep_takes_keys_that_need_lanes,
-           unconnected_ep_ends_what_waits,
+           unconnected_ep_needs_messages, unconnected_ep_ends_what_waits,
            listener_needs_an_address_and_one_handler,
            ep_needs_exactly_one_target, ep_by_address_has_no_sockaddr)
