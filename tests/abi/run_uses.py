@@ -19,6 +19,7 @@ LOGGED = {'uses.c': [r'uses\.c:\d+ +USES +WARN +shown 1$',
           'uses_types.c': [],
           'uses_options.c': [r"ERROR.* 'many' is not a valid value for COUNT: .*whole",
                              r"ERROR.* 'red,pink' is not a valid value for COLORS: ",
+                             r"ERROR.* 'red,pink' is not a valid value for COLORS: ",
                              r"ERROR.* 'pink' is not a valid value for UCC_MY_COLOR: ",
                              r"ERROR.* 'pink' is not a valid value for UCC_MY_COLOR: "]}
 

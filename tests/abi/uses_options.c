@@ -208,6 +208,28 @@ static void check_setting(my_opts_t *opts)
     EXPECT((opts->count == 12) && (opts->colors.count == 2));
 }
 
+/* A long value is printed completely, and stays if a new one is invalid. */
+static void check_long_value(my_opts_t *opts)
+{
+    const unsigned count = 1000;
+    char value[3 * 1000 + 1000], *text;
+    unsigned i;
+
+    value[0] = '\0';
+    for (i = 0; i < count; ++i) {
+        strcat(value, (i == 0) ? "red" : ",red");
+    }
+    EXPECT(ucs_config_parser_set_value(opts, my_table, NULL, "COLORS", value) ==
+           UCS_OK);
+    EXPECT(ucs_config_parser_set_value(opts, my_table, NULL, "COLORS",
+                                       "red,pink") == UCS_ERR_INVALID_PARAM);
+    EXPECT(opts->colors.count == count);
+    text = printed(opts, UCS_CONFIG_PRINT_CONFIG, "COLORS");
+    EXPECT((strncmp(text, "APP_MY_COLORS=", 14) == 0) &&
+           (strncmp(text + 14, value, strlen(value)) == 0));
+    free(text);
+}
+
 static void check_variables(ucs_config_global_list_entry_t *entry)
 {
     my_opts_t opts;
@@ -291,6 +313,7 @@ static void use_parser(void)
     memset(&copy, 0xff, sizeof(copy));
     EXPECT(ucs_config_parser_clone_opts(&opts, &copy, my_table) == UCS_OK);
     check_setting(&opts);
+    check_long_value(&opts);
     check_defaults(&copy);
     ucs_config_parser_release_opts(&opts, my_table);
     ucs_config_parser_release_opts(&copy, my_table);
@@ -314,7 +337,13 @@ _UCS_PROFILE_CTX_FUNC_VOID(profile, profiled_wait, (microseconds),
 
 static void profile_places(int rounds)
 {
+    static ucs_profile_loc_id_t unknown = -1;
     int i;
+
+    if (profile != NULL) {
+        ucs_profile_record(profile, UCS_PROFILE_TYPE_SAMPLE, "unknown id", 0, 0,
+                           __FILE__, __LINE__, __func__, &unknown);
+    }
 
     for (i = 0; i < rounds; ++i) {
         UCS_PROFILE_CTX_SAMPLE(profile, "passed");
@@ -391,6 +420,7 @@ static void use_profile(void)
     profile_places(1); /* profiling is not enabled: no effect */
     profile_run(UCS_BIT(UCS_PROFILE_MODE_ACCUM), 0, 10, text, sizeof(text));
     EXPECT(profile_count(text, "sample", "passed", &total) == 10);
+    EXPECT(strstr(text, " unknown id\n") != NULL);
     EXPECT(profile_count(text, "scope-end", "profiled_sum", &total) == 10);
     EXPECT(profile_count(text, "scope-end", "call", &total) == 10);
     EXPECT(profile_count(text, "request-new", "req", &total) == 10);
@@ -400,14 +430,14 @@ static void use_profile(void)
     EXPECT(strstr(text, "uses_options.c:") != NULL);
     EXPECT(profile_records(text) == 0);
 
-    /* profile_places() writes 6 records in each round, and 4 at the end */
+    /* profile_places() writes a record, 6 in each round, and 4 at the end */
     profile_run(UCS_BIT(UCS_PROFILE_MODE_LOG), 1 << 16, 3, text, sizeof(text));
-    EXPECT(profile_records(text) == 22);
+    EXPECT(profile_records(text) == 23);
     EXPECT(strstr(text, "\nlost 0\n") != NULL);
     EXPECT(strstr(text, " 7 2\n") != NULL); /* the last request has these
                                              * parameters */
     profile_run(UCS_BIT(UCS_PROFILE_MODE_LOG), 200, 3, text, sizeof(text));
-    EXPECT((profile_records(text) > 0) && (profile_records(text) < 22));
+    EXPECT((profile_records(text) > 0) && (profile_records(text) < 23));
     EXPECT(strstr(text, "\nlost 0\n") == NULL);
 
     profile_run(0, 0, 1, text, sizeof(text));

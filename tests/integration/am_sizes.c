@@ -27,10 +27,11 @@ static const size_t sizes[] = {
 
 enum { NUM_SIZES = sizeof(sizes) / sizeof(sizes[0]) };
 
-/* What the receiver does with data that it keeps, which is persistent data or
- * that of a rendezvous: it receives the data into a contiguous buffer
- * (IN_HANDLER, too), an IOV list or a generic datatype, or releases it. The
- * handler verifies all other data. The sender's buffer has the same layout. */
+/* What the receiver does with data that it may keep, which is persistent data
+ * or that of a rendezvous. In the handler, it starts to receive the data into a
+ * contiguous buffer. After the handler, it receives the data into a contiguous
+ * buffer, an IOV list or a generic datatype, or releases it. The handler
+ * verifies all other data. The sender's buffer has the same layout. */
 enum take { IN_HANDLER, CONTIG, IOV, GENERIC, RELEASE, NUM_TAKES };
 
 /* Describes a message; both members compute it. */
@@ -53,8 +54,21 @@ struct exchange {
     /* Data or rendezvous descriptor that the handler kept; NULL: none */
     void *kept;
     size_t kept_length;
+    bool fetching;            /* The handler has started to receive the data */
+    ucs_status_ptr_t request; /* of that receive */
     ucp_ep_h reply_ep;
 };
+
+static void fetch(struct exchange *exchange, void *data, size_t length)
+{
+    static const ucp_request_param_t none = {0};
+
+    memset(exchange->buffer, 0, length);
+    exchange->fetching    = true;
+    exchange->kept_length = length;
+    exchange->request     = ucp_am_recv_data_nbx(exchange->side.worker, data,
+                                                 exchange->buffer, length, &none);
+}
 
 static ucs_status_t on_message(void *arg, const void *header, size_t length_h,
                                void *data, size_t length,
@@ -77,6 +91,10 @@ static ucs_status_t on_message(void *arg, const void *header, size_t length_h,
     ++exchange->handled;
     if (!(param->recv_attr & keepable)) {
         return UCS_OK;
+    }
+    if (exchange->take == IN_HANDLER) {
+        fetch(exchange, data, length);
+        return UCS_INPROGRESS;
     }
     exchange->kept        = data;
     exchange->kept_length = length;
@@ -295,6 +313,12 @@ static void receive_one(struct exchange *exchange, uint32_t flags,
     wait_count(exchange, &exchange->handled, ++exchange->expected, "message");
     if (exchange->kept != NULL) {
         take_kept(exchange, generic_type);
+    }
+    if (exchange->fetching) {
+        exchange->fetching = false;
+        EXPECT_OK(wait_for(exchange, exchange->request, "fetch"));
+        data_verify(exchange->buffer, exchange->kept_length,
+                    exchange->now.number);
     }
     if (flags & UCP_AM_SEND_FLAG_REPLY) {
         EXPECT(exchange->reply_ep != NULL);

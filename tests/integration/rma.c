@@ -247,9 +247,9 @@ static void add_up(struct talk *talk)
         EXPECT_OK(add(talk, 8, 0, NULL));
         EXPECT_OK(add(talk, 4, 8, NULL));
         if (i % 16 == 0) {
-            old = 0;
+            old = UINT64_MAX;
             EXPECT_OK(add(talk, 8, 16, &old));
-            EXPECT_INT(old, <, ADDS);
+            EXPECT_INT(old, ==, i / 16);
         }
     }
     EXPECT_OK(side_flush(talk->ep));

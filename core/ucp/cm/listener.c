@@ -13,7 +13,11 @@
 #include "ucs/sys/sock.h"
 #include "uct/base/component.h"
 
+#include <netinet/in.h>
 #include <stdlib.h>
+
+/* Number of ports that are tried if the user sets none. */
+enum { MAX_PORTS = 16 };
 
 /* ------------------------------------------------------ incoming clients -- */
 
@@ -119,25 +123,20 @@ static ucs_status_t get_address(const ucp_listener_t *listener,
 }
 
 /* Listens with every manager that supports the address. All listen at the port
- * of the first one that succeeds. */
-static ucs_status_t listen_everywhere(ucp_listener_t *listener,
-                                      ucp_cm_worker_t *cms,
-                                      const ucs_sock_addr_t *where)
+ * of the first one that succeeds. Returns UCS_ERR_BUSY if that port is in use
+ * with another manager; some managers may listen then. */
+static ucs_status_t listen_with_all(ucp_listener_t *listener,
+                                    ucp_cm_worker_t *cms,
+                                    struct sockaddr_storage *address)
 {
     char text[UCS_SOCKADDR_STRING_LEN];
-    struct sockaddr_storage address;
     ucs_status_t status, why = UCS_OK;
     unsigned i;
 
-    status = ucs_sockaddr_copy(&address, where->addr, where->addrlen);
-    if (status != UCS_OK) {
-        return status;
-    }
-
     for (i = 0; i < cms->num; ++i) {
-        status = listen_at(listener, &cms->managers[i], &address);
+        status = listen_at(listener, &cms->managers[i], address);
         if ((status == UCS_OK) && (listener->num == 1)) {
-            status = get_address(listener, &address);
+            status = get_address(listener, address);
         }
         if (status != UCS_OK) {
             /* Of several errors, return UCS_ERR_BUSY (the address is in use),
@@ -145,12 +144,51 @@ static ucs_status_t listen_everywhere(ucp_listener_t *listener,
             why = ((why == UCS_OK) || (status == UCS_ERR_BUSY)) ? status : why;
             ucs_diag("%s cannot listen at %s: %s",
                      uct_component_decl(cms->managers[i].component)->name,
-                     ucs_sockaddr_str((struct sockaddr *)&address, text,
+                     ucs_sockaddr_str((struct sockaddr *)address, text,
                                       sizeof(text)),
                      ucs_status_string(status));
         }
     }
-    return (listener->num > 0) ? UCS_OK : why;
+    return why;
+}
+
+static int has_port(const struct sockaddr_storage *address)
+{
+    const struct sockaddr_in *in   = (const struct sockaddr_in *)address;
+    const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)address;
+
+    return (address->ss_family == AF_INET6) ? (in6->sin6_port != 0) :
+                                              (in->sin_port != 0);
+}
+
+/* Listens at the user's address. If the user leaves the port to the library,
+ * the first manager selects one, which may be in use with another manager,
+ * because managers have separate ports (TCP, RDMA). Clients that connect by the
+ * other manager would find another program there: try other ports. */
+static ucs_status_t listen_everywhere(ucp_listener_t *listener,
+                                      ucp_cm_worker_t *cms,
+                                      const ucs_sock_addr_t *where)
+{
+    struct sockaddr_storage asked, address;
+    unsigned attempts = MAX_PORTS;
+    ucs_status_t status;
+
+    status = ucs_sockaddr_copy(&asked, where->addr, where->addrlen);
+    if (status != UCS_OK) {
+        return status;
+    }
+
+    for (;;) {
+        address = asked;
+        status  = listen_with_all(listener, cms, &address);
+        if ((status != UCS_ERR_BUSY) || (listener->num == 0) ||
+            has_port(&asked) || (--attempts == 0)) {
+            return (listener->num > 0) ? UCS_OK : status;
+        }
+        ucp_conn_requests_end(&listener->requests, listener->ucts,
+                              listener->num);
+        listener->num = 0;
+    }
 }
 
 /* Stores the user's callback. The user must set exactly one of conn_handler and

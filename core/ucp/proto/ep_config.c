@@ -396,8 +396,8 @@ static const ucp_lane_config_t *poorest_lane(ucp_worker_h worker)
     return poorest;
 }
 
-const ucp_ep_config_t *ucp_ep_config_unconnected(ucp_worker_h worker,
-                                                 int err_mode)
+ucs_status_t ucp_ep_config_unconnected(ucp_worker_h worker, int err_mode,
+                                       const ucp_ep_config_t **config_p)
 {
     const ucp_lane_config_t *poorest = poorest_lane(worker);
     ucp_lane_config_t *lane;
@@ -407,13 +407,19 @@ const ucp_ep_config_t *ucp_ep_config_unconnected(ucp_worker_h worker,
     for (i = 0; i < worker->num_configs; ++i) {
         if (worker->configs[i]->unconnected &&
             (worker->configs[i]->err_mode == err_mode)) {
-            return worker->configs[i];
+            *config_p = worker->configs[i];
+            return UCS_OK;
         }
     }
 
-    config = (poorest == NULL) ? NULL : alloc(worker, 1, err_mode);
+    if (poorest == NULL) {
+        ucs_error("cannot connect to a socket address: no transport of this"
+                  " worker can send messages; see UCX_TLS");
+        return UCS_ERR_UNREACHABLE;
+    }
+    config = alloc(worker, 1, err_mode);
     if (config == NULL) {
-        return NULL;
+        return UCS_ERR_NO_MEMORY;
     }
     config->unconnected = 1;
     lane                = &config->lanes[UCP_AM_LANE];
@@ -423,7 +429,8 @@ const ucp_ep_config_t *ucp_ep_config_unconnected(ucp_worker_h worker,
     lane->caps          = UCT_IFACE_FLAG_AM_BCOPY;
     lane->am.max_bcopy  = poorest->am.max_bcopy;
     lane->am.cost_bcopy = poorest->am.cost_bcopy;
-    return keep(worker, config);
+    *config_p           = keep(worker, config);
+    return (*config_p == NULL) ? UCS_ERR_NO_MEMORY : UCS_OK;
 }
 
 static void hide_latency(ucp_lane_config_t *lane)

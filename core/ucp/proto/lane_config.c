@@ -24,6 +24,12 @@ ucs_status_t ucp_lane_estimate(const ucp_worker_iface_t *wiface, ucx_op_t op,
     return uct_iface_estimate(wiface->iface, perf);
 }
 
+/* Bytes per second that are assumed if the transport states no bandwidth: less
+ * than any real one, so that other transports are preferred. It must not be 0,
+ * because all times would be infinite or NaN, and no comparison would select
+ * the transport where it is the only one. */
+static const double unknown_bandwidth = 1e6;
+
 /* Sets *cost from the transport's estimate. Returns the bandwidth of many
  * messages in flight in bytes per second; 0 if the transport does not estimate
  * it. */
@@ -31,12 +37,12 @@ static double lane_cost(const ucp_worker_iface_t *wiface, ucx_op_t op,
                         ucp_lane_cost_t *cost)
 {
     ucp_context_h context = wiface->worker->context;
+    double bandwidth;
     ucx_perf_t perf;
 
+    cost->bandwidth = unknown_bandwidth;
     if (ucp_lane_estimate(wiface, op, NULL, &perf) != UCS_OK) {
-        /* Without an estimate all costs stay 0. With the bandwidth 0, the
-         * estimated time for any data is infinite */
-        return 0;
+        return 0; /* Without an estimate all other costs stay 0 */
     }
 
     cost->pre     = perf.send_pre_overhead;
@@ -44,9 +50,11 @@ static double lane_cost(const ucp_worker_iface_t *wiface, ucx_op_t op,
     cost->recv    = perf.recv_overhead;
     cost->latency = perf.latency.c +
                     perf.latency.m * (double)context->estimated_num_eps;
-    cost->bandwidth = perf.bandwidth.dedicated +
-                      perf.bandwidth.shared /
-                          (double)context->estimated_num_ppn;
+    bandwidth = perf.bandwidth.dedicated +
+                perf.bandwidth.shared / (double)context->estimated_num_ppn;
+    if (bandwidth > 0) {
+        cost->bandwidth = bandwidth;
+    }
     return perf.stream_bandwidth;
 }
 

@@ -356,9 +356,10 @@ void ucp_ep_config_free_all(ucp_worker_h worker);
 
 /** Returns the configuration of endpoints that have no lanes yet. It limits
  *  messages such that they can be sent over any interface that may become lane
- *  0. Returns NULL if there is no such interface, or if out of memory. */
-const ucp_ep_config_t *ucp_ep_config_unconnected(ucp_worker_h worker,
-                                                 int err_mode);
+ *  0. Returns UCS_ERR_UNREACHABLE, with a log line, if there is no such
+ *  interface. */
+ucs_status_t ucp_ep_config_unconnected(ucp_worker_h worker, int err_mode,
+                                       const ucp_ep_config_t **config_p);
 
 struct ucp_worker_iface;
 

@@ -48,7 +48,8 @@ static const ucp_class_message_t messages[] = {
 static const ucp_proto_t *const protos[] = {
     &ucp_proto_put_short, &ucp_proto_put_bcopy, &ucp_proto_put_zcopy,
     &ucp_proto_put_am,    &ucp_proto_get_short, &ucp_proto_get_bcopy,
-    &ucp_proto_get_zcopy, &ucp_proto_get_am,
+    &ucp_proto_get_zcopy, &ucp_proto_get_am,    &ucp_proto_put_late,
+    &ucp_proto_get_late,
 };
 
 const ucp_class_t ucp_rma_class = {

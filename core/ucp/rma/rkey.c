@@ -179,7 +179,7 @@ static ucs_status_t make_rkey(ucp_ep_h ep, const ucp_packed_mem_t *mem,
     opened         = open_lanes(rkey, ep, mem);
     open_pointers(rkey, ep->worker->context, mem);
 
-    if ((opened == 0) && !by_cpu) {
+    if ((opened == 0) && !by_cpu && !ep->config->unconnected) {
         status = UCS_ERR_UNREACHABLE;
         goto err;
     }
@@ -226,9 +226,14 @@ const ucp_rma_config_t *ucp_rkey_open_late(ucp_rkey_t *rkey, ucp_ep_h ep)
     }
     free(mem);
     if (config == NULL) {
-        /* Accesses are carried out by messages, and the next use of the key
-         * tries again to unpack it for the lanes */
-        return rkey->config;
+        /* Accesses are carried out by messages if possible, and the next use
+         * of the key tries again to unpack it for the lanes */
+        return rkey->config->by_cpu ? rkey->config : NULL;
+    }
+    if ((opened == 0) && !config->by_cpu) {
+        ucs_diag("ep %p: no lane can access the memory at 0x%lx, whose key was"
+                 " unpacked before the endpoint was connected",
+                 ep, rkey->address);
     }
 
     rkey->lanes  = opened;

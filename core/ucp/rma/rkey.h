@@ -102,7 +102,8 @@ static inline int ucp_rkey_is_for(const ucp_rkey_t *rkey, ucp_ep_h ep)
 
 /** For a key that was unpacked before the endpoint had lanes: unpacks it for
  *  the lanes now. Returns the configuration; if memory is short, one without
- *  lanes, with which messages carry out the accesses. */
+ *  lanes, with which messages carry out the accesses. Returns NULL if memory is
+ *  short and only lanes can access the memory of the key. */
 const ucp_rma_config_t *ucp_rkey_open_late(ucp_rkey_t *rkey, ucp_ep_h ep);
 
 /** Returns the configuration of transfers with the key on this endpoint and
@@ -203,6 +204,8 @@ extern const ucp_proto_t ucp_proto_get_short;
 extern const ucp_proto_t ucp_proto_get_bcopy;
 extern const ucp_proto_t ucp_proto_get_zcopy;
 extern const ucp_proto_t ucp_proto_get_am;
+extern const ucp_proto_t ucp_proto_put_late;
+extern const ucp_proto_t ucp_proto_get_late;
 
 /** Completion callback of zero-copy: the transport has completed all posted
  *  fragments, with or without an error. */

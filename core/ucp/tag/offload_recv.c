@@ -15,6 +15,7 @@
 #include "uct/base/md.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* State of a receive that is posted to the interface. */
 typedef struct {
@@ -259,6 +260,7 @@ ucs_status_t ucp_tag_offload_iface_opened(ucp_worker_iface_t *wiface)
     const size_t thresh  = worker->context->options.tm_thresh;
     const size_t minimum = wiface->attr->base.cap.tag.recv.min_recv;
     ucp_tag_offload_t *offload;
+    ucs_status_t status;
 
     if ((wiface->lane.tag.max_bcopy == 0) || (tm->offload != NULL)) {
         return UCS_OK;
@@ -276,9 +278,22 @@ ucs_status_t ucp_tag_offload_iface_opened(ucp_worker_iface_t *wiface)
                               minimum :
                               thresh;
     ucs_list_head_init(&offload->posted);
+    status = uct_iface_set_am_handler(wiface->iface, UCP_AM_ID_TAG_OFFLOAD,
+                                      ucp_tag_offload_iface_handler, offload,
+                                      0);
+    if (status != UCS_OK) {
+        /* The peers agree to tag offload by messages of this interface. It can
+         * still be used for put and get. */
+        ucs_debug("%s is not used for tag offload, because it does not receive"
+                  " active messages: %s",
+                  worker->context->resources[wiface->resource].tl_name,
+                  ucs_status_string(status));
+        memset(&wiface->lane.tag, 0, sizeof(wiface->lane.tag));
+        free(offload);
+        return UCS_OK;
+    }
     tm->offload = offload;
-    return uct_iface_set_am_handler(wiface->iface, UCP_AM_ID_TAG_OFFLOAD,
-                                    ucp_tag_offload_iface_handler, offload, 0);
+    return UCS_OK;
 }
 
 void ucp_tag_offload_cleanup(ucp_worker_h worker)

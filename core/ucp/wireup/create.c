@@ -73,13 +73,15 @@ static ucs_status_t adopt_lanes(ucp_ep_h ep, const ucp_address_info_t *peer,
 }
 
 /* Creates an endpoint without lanes, with space for `num_lanes`. */
-static ucp_ep_h make_ep(ucp_worker_h worker, unsigned num_lanes, uint16_t flags)
+static ucs_status_t make_ep(ucp_worker_h worker, unsigned num_lanes,
+                            uint16_t flags, ucp_ep_h *ep_p)
 {
+    ucs_status_t status;
     ucp_ep_h ep;
 
     ep = calloc(1, sizeof(*ep) + (num_lanes - 1) * sizeof(ep->more[0]));
     if (ep == NULL) {
-        return NULL;
+        return UCS_ERR_NO_MEMORY;
     }
 
     ep->worker = worker;
@@ -87,12 +89,14 @@ static ucp_ep_h make_ep(ucp_worker_h worker, unsigned num_lanes, uint16_t flags)
     ep->secret = (uint32_t)ucs_generate_uuid();
     ucp_ep_queue_init(ep);
     ucs_list_head_init(&ep->awaited);
-    if (ucp_id_add(worker->ep_ids, ep, &ep->id) != UCS_OK) {
+    status = ucp_id_add(worker->ep_ids, ep, &ep->id);
+    if (status != UCS_OK) {
         free(ep);
-        return NULL;
+        return status;
     }
     ucs_list_add_tail(&worker->eps, &ep->link);
-    return ep;
+    *ep_p = ep;
+    return UCS_OK;
 }
 
 ucs_status_t ucp_ep_create_to_peer(ucp_worker_h worker,
@@ -110,10 +114,10 @@ ucs_status_t ucp_ep_create_to_peer(ucp_worker_h worker,
         return status;
     }
 
-    ep = make_ep(worker, lanes.num, flags);
-    if (ep == NULL) {
+    status = make_ep(worker, lanes.num, flags, &ep);
+    if (status != UCS_OK) {
         ucp_wireup_lanes_destroy(&lanes);
-        return UCS_ERR_NO_MEMORY;
+        return status;
     }
 
     status = adopt_lanes(ep, peer, &lanes, request);
@@ -144,12 +148,15 @@ ucs_status_t ucp_ep_create_unconnected(ucp_worker_h worker, uint16_t flags,
                                        ucp_ep_h *ep_p)
 {
     const ucp_ep_config_t *config;
+    ucs_status_t status;
 
-    config = ucp_ep_config_unconnected(worker,
-                                       !!(flags & UCP_EP_FLAG_ERR_MODE));
-    *ep_p  = (config == NULL) ? NULL : make_ep(worker, UCP_MAX_LANES, flags);
-    if (*ep_p == NULL) {
-        return UCS_ERR_NO_MEMORY;
+    status = ucp_ep_config_unconnected(worker, !!(flags & UCP_EP_FLAG_ERR_MODE),
+                                       &config);
+    if (status == UCS_OK) {
+        status = make_ep(worker, UCP_MAX_LANES, flags, ep_p);
+    }
+    if (status != UCS_OK) {
+        return status;
     }
     (*ep_p)->config = config;
     ucp_ep_hold(*ep_p);

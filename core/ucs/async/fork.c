@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a forked child does with the parent's contexts and handlers: it drops
- * all handlers and closes the event sets. If a callback in the service thread
- * forks, the event set of that thread stays open. The contexts stay, without
+ * all handlers and closes the event sets. If a callback forks, the event set of
+ * its loop stays open until the callback returns; if it runs in the service
+ * thread, the child ends then, unless it has started threads. The contexts stay, without
  * handlers. They are unblocked, except those that the forking thread blocks.
  * The parent is not affected.
  */
@@ -38,7 +39,7 @@ static void context_reset(ucs_async_context_t *async)
     async->num_handlers  = 0;
     ucs_list_head_init(&async->missed_list);
     if (async->loop != NULL) {
-        async_loop_destroy(async->loop);
+        async_loop_leave(async->loop);
         async->loop = NULL;
     }
 
@@ -82,7 +83,7 @@ static void fork_in_child(void)
     }
 
     if (async_global.poll_loop != NULL) {
-        async_loop_destroy(async_global.poll_loop);
+        async_loop_leave(async_global.poll_loop);
         async_global.poll_loop = NULL;
     }
 
@@ -95,7 +96,9 @@ static void fork_in_child(void)
     ucs_list_for_each_safe(loop, next_loop, &async_global.ended, ended) {
         loop->stop = 1;
         ucs_list_del(&loop->ended);
-        if (!is_mine(loop->thread)) {
+        if (is_mine(loop->thread)) {
+            async_loop_disown(loop); /* thread_main() still uses it */
+        } else {
             async_loop_destroy(loop);
         }
     }

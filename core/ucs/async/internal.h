@@ -45,6 +45,9 @@ typedef struct async_loop {
                                * mode) counts twice, so that the service thread
                                * does not end before it gets the handler back */
 
+    int is_left; /* in a forked child: the forking callback runs in this loop.
+                  * async_loop_process() frees it when the callback returns */
+
     /* only for the loop of the service thread */
     pthread_t thread;
     int wake_fd;           /* eventfd that wakes the thread, so that it reads
@@ -128,6 +131,13 @@ extern async_global_t async_global;
 /* loop.c */
 ucs_status_t async_loop_create(async_loop_t **loop_p);
 void async_loop_destroy(async_loop_t *loop);
+/* For a forked child: forgets the timers, and closes the descriptors that the
+ * parent still uses, except the event set. Without that, a callback that has
+ * forked would change the parent's timers when it returns in the child. */
+void async_loop_disown(async_loop_t *loop);
+/* For a forked child: disowns and frees a loop that async_loop_process() of the
+ * calling thread may be processing. */
+void async_loop_leave(async_loop_t *loop);
 ucs_status_t async_loop_add_fd(async_loop_t *loop, int fd,
                                ucs_event_set_types_t events, uint64_t seq);
 ucs_status_t async_loop_add_timer(async_loop_t *loop, async_handler_t *handler);

@@ -63,6 +63,48 @@ void async_loop_destroy(async_loop_t *loop)
     free(loop);
 }
 
+void async_loop_disown(async_loop_t *loop)
+{
+    int *fds[] = {&loop->timer_fd, &loop->wake_fd, &loop->done_fds[0],
+                  &loop->done_fds[1]};
+    unsigned i;
+
+    for (i = 0; i < ucs_static_array_size(fds); ++i) {
+        close_fd(*fds[i]);
+        *fds[i] = -1;
+    }
+    ucs_list_head_init(&loop->timers);
+}
+
+/* The loops that the calling thread is processing, innermost first: a callback
+ * may poll. */
+typedef struct process {
+    const async_loop_t *loop;
+    const struct process *outer;
+} process_t;
+
+static __thread const process_t *processes;
+
+static int is_processed(const async_loop_t *loop)
+{
+    const process_t *process = processes;
+
+    while ((process != NULL) && (process->loop != loop)) {
+        process = process->outer;
+    }
+    return process != NULL;
+}
+
+void async_loop_leave(async_loop_t *loop)
+{
+    async_loop_disown(loop);
+    if (is_processed(loop)) {
+        loop->is_left = 1;
+    } else {
+        async_loop_destroy(loop);
+    }
+}
+
 ucs_status_t async_loop_add_fd(async_loop_t *loop, int fd,
                                ucs_event_set_types_t events, uint64_t seq)
 {
@@ -198,9 +240,15 @@ static void loop_event(void *data, ucs_event_set_types_t events, void *arg)
 
 void async_loop_process(async_loop_t *loop, int timeout_ms)
 {
-    unsigned count = ucs_sys_event_set_max_wait_events;
+    const process_t process = {loop, processes};
+    unsigned count          = ucs_sys_event_set_max_wait_events;
 
+    processes = &process;
     ucs_event_set_wait(loop->set, &count, timeout_ms, loop_event, loop);
+    processes = process.outer;
+    if (ucs_unlikely(loop->is_left) && !is_processed(loop)) {
+        async_loop_destroy(loop);
+    }
 }
 
 /* ---- the service thread ---- */

@@ -10,8 +10,9 @@
 #include "ucs/datastruct/string_buffer.h"
 #include "ucs/debug/log.h"
 
-#define PARSER_NAME_MAX 256
-#define PARSER_TEXT_MAX 1024
+#define PARSER_NAME_MAX   256
+#define PARSER_TEXT_MAX   1024
+#define PARSER_TEXT_LIMIT (1u << 20) /* longer values are truncated */
 
 /* 1: the help function of a table type was called (see field_is_table). */
 static __thread int help_of_table;
@@ -164,16 +165,45 @@ int ucs_config_sscanf_table(const char *buf, void *dest, const void *arg)
     return status == UCS_OK;
 }
 
+/* Returns the value of an option as text, which the caller frees; NULL if
+ * memory is exhausted. The functions of a program may return any number, so
+ * only the length of the text shows whether it is complete. A list ends up to
+ * three characters before the end of the buffer if its next element does not
+ * fit. */
+static char *option_text(const option_t *option)
+{
+    const ucs_config_parser_t *parser = &option->field->parser;
+    size_t size                       = PARSER_TEXT_MAX;
+    char *text                        = NULL, *larger;
+
+    for (;; size *= 2) {
+        larger = realloc(text, size);
+        if (larger == NULL) {
+            free(text);
+            return NULL;
+        }
+
+        text    = larger;
+        text[0] = '\0';
+        parser->write(text, size, option->value, parser->arg);
+        if ((strlen(text) + 4 < size) || (size >= PARSER_TEXT_LIMIT)) {
+            return text;
+        }
+    }
+}
+
 static ucs_status_t write_setting(const option_t *option, void *arg)
 {
-    ucs_string_buffer_t *strb  = arg;
-    char text[PARSER_TEXT_MAX] = "";
+    ucs_string_buffer_t *strb = arg;
+    char *text                = option_text(option);
 
-    option->field->parser.write(text, sizeof(text), option->value,
-                                option->field->parser.arg);
+    if (text == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
     ucs_string_buffer_appendf(strb, "%s%s=%s",
                               (ucs_string_buffer_length(strb) == 0) ? "" : ";",
                               option->name, text);
+    free(text);
     return UCS_OK;
 }
 
@@ -229,17 +259,21 @@ void ucs_config_parser_release_opts(void *opts, ucs_config_field_t *fields)
 /* ---- setting ---- */
 
 /* Replaces a value. The size of a value is unknown, so the old one is saved as
- * text (truncated to PARSER_TEXT_MAX) and parsed again if the new text is
- * invalid. If the saved text is invalid too, the value becomes the default. */
+ * text and parsed again if the new text is invalid. If the saved text is
+ * invalid too, the value becomes the default. */
 static ucs_status_t option_set(const option_t *option, const char *text,
                                const char *full_name)
 {
     const ucs_config_parser_t *parser = &option->field->parser;
-    char help[PARSER_TEXT_MAX] = "", old[PARSER_TEXT_MAX] = "";
+    char *old                         = option_text(option);
+    char help[PARSER_TEXT_MAX]        = "";
 
-    parser->write(old, sizeof(old), option->value, parser->arg);
+    if (old == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
     parser->release(option->value, parser->arg);
     if (parser->read(text, option->value, parser->arg)) {
+        free(old);
         return UCS_OK;
     }
 
@@ -255,6 +289,7 @@ static ucs_status_t option_set(const option_t *option, const char *text,
                      option->value, parser->arg);
     }
 
+    free(old);
     return UCS_ERR_INVALID_PARAM;
 }
 
@@ -416,7 +451,7 @@ static ucs_status_t print_visit(const option_t *option, void *arg)
 {
     const ucs_config_field_t *field = option->field;
     const print_t *print            = arg;
-    char name[3 * PARSER_NAME_MAX], text[PARSER_TEXT_MAX] = "";
+    char name[3 * PARSER_NAME_MAX], *text;
     int is_default;
 
     snprintf(name, sizeof(name), "%s%s%s", print->prefix, print->table_prefix,
@@ -430,7 +465,10 @@ static ucs_status_t print_visit(const option_t *option, void *arg)
         print_doc(print->stream, field);
     }
 
-    field->parser.write(text, sizeof(text), option->value, field->parser.arg);
+    text = option_text(option);
+    if (text == NULL) {
+        return UCS_ERR_NO_MEMORY;
+    }
     is_default = !strcmp(text,
                          (field->dfl_value == NULL) ? "" : field->dfl_value);
     fprintf(print->stream, "%s%s=%s\n",
@@ -438,6 +476,7 @@ static ucs_status_t print_visit(const option_t *option, void *arg)
                 "# " :
                 "",
             name, text);
+    free(text);
     return UCS_OK;
 }
 

@@ -137,23 +137,31 @@ ucs_numa_node_t ucs_numa_node_of_device(const char *dev_path)
     return node;
 }
 
+static int is_online(ucs_numa_node_t node)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), NODES_DIR "/node%d", node);
+    return access(path, F_OK) == 0;
+}
+
 /* The file "distance" of node1 lists the distances to all online nodes, in the
- * order of their numbers. The first loop counts the online nodes before node2,
- * which is the position of node2 in this list. Returns 0 if the distance is
- * unknown. */
+ * order of their numbers. The loop counts the online nodes before node2, which
+ * is the position of node2 in this list if it is online. Returns 0 if the
+ * distance is unknown. */
 ucs_numa_distance_t ucs_numa_distance(ucs_numa_node_t node1,
                                       ucs_numa_node_t node2)
 {
     char path[64], line[4096], *word, *rest = line;
-    int index = 0, node;
+    ucs_numa_node_t node;
+    int index = 0;
 
-    if ((node1 < 0) || (node2 < 0)) {
+    if ((node1 < 0) || (node2 < 0) || !is_online(node2)) {
         return 0;
     }
 
     for (node = 0; node < node2; ++node) {
-        snprintf(path, sizeof(path), NODES_DIR "/node%d", node);
-        index += (access(path, F_OK) == 0);
+        index += is_online(node);
     }
     snprintf(path, sizeof(path), NODES_DIR "/node%d/distance", node1);
     if (ucs_read_file_line(path, line, sizeof(line)) != UCS_OK) {

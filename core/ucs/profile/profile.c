@@ -116,7 +116,8 @@ static int location_is(const location_t *location, ucs_profile_type_t type,
 
 /* Returns the index of a location, which is added if necessary; -1 if memory is
  * exhausted. `known`: the index that the caller has stored at an earlier event.
- * If it is from another profile, it is ignored. */
+ * If it is from another profile, or negative because the program initializes
+ * its variables with another value than 0, it is ignored. */
 static int location_find(ucs_profile_context_t *ctx, ucs_profile_type_t type,
                          const char *name, const char *file, int line,
                          const char *function, int known)
@@ -124,7 +125,7 @@ static int location_find(ucs_profile_context_t *ctx, ucs_profile_type_t type,
     location_t *larger;
     int i;
 
-    if ((known < ctx->num_locations) &&
+    if ((known >= 0) && (known < ctx->num_locations) &&
         location_is(&ctx->locations[known], type, name, file, line)) {
         return known;
     }

@@ -37,6 +37,7 @@ ucs_status_t shm_key_cache_create(const ucx_host_t *host,
     cache->use_proc   = 1;
     cache->use_socket = UCS_AUTO;
     pthread_mutex_init(&cache->lock, NULL);
+    pthread_rwlock_init(&cache->settings, NULL);
     *cache_p = cache;
     return UCS_OK;
 }
@@ -49,6 +50,7 @@ void shm_key_cache_destroy(shm_key_cache_t *cache)
     if (cache->is_open) {
         shm_space_close(&cache->space);
     }
+    pthread_rwlock_destroy(&cache->settings);
     pthread_mutex_destroy(&cache->lock);
     free(cache->dir);
     free(cache);
@@ -71,6 +73,7 @@ void shm_key_cache_configure(shm_key_cache_t *cache, const shm_space_t *space)
 {
     char *old = NULL, *dir;
 
+    pthread_rwlock_wrlock(&cache->settings);
     pthread_mutex_lock(&cache->lock);
     dir = strdup(space->dir);
     if (dir != NULL) {
@@ -81,6 +84,7 @@ void shm_key_cache_configure(shm_key_cache_t *cache, const shm_space_t *space)
     cache->use_socket = space->use_socket;
     cache_apply(cache);
     pthread_mutex_unlock(&cache->lock);
+    pthread_rwlock_unlock(&cache->settings);
     free(old);
 }
 
@@ -90,31 +94,48 @@ static shm_attached_t **bucket_of(shm_key_cache_t *cache, const uint8_t *token)
     return &cache->attached[token[SHM_TOKEN_LENGTH - 1] % SHM_KEY_BUCKETS];
 }
 
-/* Attaches the segment with this address, and maps it. Called with the lock
+/* Opens the space of the cache, unless it is open. Called with the lock
  * held. */
-static ucs_status_t cache_attach(shm_key_cache_t *cache, const void *address,
-                                 shm_attached_t **attached_p)
+static ucs_status_t cache_open(shm_key_cache_t *cache)
 {
-    const ucx_host_t *host = cache->host;
-    shm_attached_t *attached;
     ucs_status_t status;
-    char reason[256];
 
-    if (!cache->is_open) {
-        status = shm_space_open(&cache->space, host, cache->kind);
-        if (status != UCS_OK) {
-            return status;
-        }
+    if (cache->is_open) {
+        return UCS_OK;
+    }
+    status = shm_space_open(&cache->space, cache->host, cache->kind);
+    if (status == UCS_OK) {
         cache->is_open = 1;
         cache_apply(cache);
     }
+    return status;
+}
 
-    attached = calloc(1, sizeof(*attached));
+static void attached_free(shm_attached_t *attached)
+{
+    shm_seg_unmap(&attached->seg, attached->mapped, attached->seg.length);
+    shm_seg_close(&attached->seg);
+    free(attached);
+}
+
+/* Attaches the segment with this address, and maps it. Called without the lock,
+ * because it may wait many seconds for the process that has created the
+ * segment: other threads must be able to use other keys. */
+static ucs_status_t cache_attach(shm_key_cache_t *cache, const void *address,
+                                 shm_attached_t **attached_p)
+{
+    const ucx_host_t *host   = cache->host;
+    shm_attached_t *attached = calloc(1, sizeof(*attached));
+    ucs_status_t status;
+    char reason[256];
+
     if (attached == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
+    pthread_rwlock_rdlock(&cache->settings);
     status = shm_seg_attach(&cache->space, address, SHM_ADDRESS_LENGTH,
                             &attached->seg, reason, sizeof(reason));
+    pthread_rwlock_unlock(&cache->settings);
     if (status != UCS_OK) {
         ucx_debug("a remote key's memory is not accessible directly: %s",
                   reason);
@@ -138,33 +159,55 @@ err_free:
     return status;
 }
 
+/* Returns the attached segment with this token, which the caller then has to
+ * release by cache_put(); NULL if there is none. Called with the lock held. */
+static shm_attached_t *cache_find(shm_key_cache_t *cache, const uint8_t *token)
+{
+    shm_attached_t *attached = *bucket_of(cache, token);
+
+    while ((attached != NULL) &&
+           (memcmp(attached->seg.token, token, SHM_TOKEN_LENGTH) != 0)) {
+        attached = attached->next;
+    }
+    if (attached != NULL) {
+        ++attached->refcount;
+    }
+    return attached;
+}
+
 static ucs_status_t cache_get(shm_key_cache_t *cache, const void *address,
                               shm_attached_t **attached_p)
 {
     const uint8_t *token = shm_seg_address_token(address);
-    ucs_status_t status  = UCS_OK;
-    shm_attached_t **bucket, *attached;
+    shm_attached_t *attached, **bucket, *mine;
+    ucs_status_t status;
 
     pthread_mutex_lock(&cache->lock);
-    bucket = bucket_of(cache, token);
-    for (attached = *bucket; attached != NULL; attached = attached->next) {
-        if (memcmp(attached->seg.token, token, SHM_TOKEN_LENGTH) == 0) {
-            break;
-        }
-    }
-    if (attached == NULL) {
-        status = cache_attach(cache, address, &attached);
-        if (status != UCS_OK) {
-            goto out;
-        }
-        attached->next = *bucket;
-        *bucket        = attached;
-    }
-    ++attached->refcount;
-    *attached_p = attached;
-
-out:
+    attached = cache_find(cache, token);
+    status   = (attached == NULL) ? cache_open(cache) : UCS_OK;
     pthread_mutex_unlock(&cache->lock);
+    if ((attached == NULL) && (status == UCS_OK)) {
+        status = cache_attach(cache, address, &mine);
+        if (status != UCS_OK) {
+            return status;
+        }
+
+        pthread_mutex_lock(&cache->lock);
+        attached = cache_find(cache, token);
+        if (attached == NULL) {
+            bucket         = bucket_of(cache, token);
+            mine->refcount = 1;
+            mine->next     = *bucket;
+            *bucket        = mine;
+        }
+        pthread_mutex_unlock(&cache->lock);
+        if (attached == NULL) {
+            attached = mine;
+        } else {
+            attached_free(mine); /* Another thread was faster */
+        }
+    }
+    *attached_p = attached;
     return status;
 }
 
@@ -179,9 +222,7 @@ static void cache_put(shm_key_cache_t *cache, shm_attached_t *attached)
             link = &(*link)->next;
         }
         *link = attached->next;
-        shm_seg_unmap(&attached->seg, attached->mapped, attached->seg.length);
-        shm_seg_close(&attached->seg);
-        free(attached);
+        attached_free(attached);
     }
     pthread_mutex_unlock(&cache->lock);
 }

@@ -36,7 +36,11 @@ enum { SHM_KEY_BUCKETS = 64 };
 typedef struct shm_key_cache {
     const ucx_host_t *host;
     const shm_kind_t *kind;
-    pthread_mutex_t lock;
+    pthread_mutex_t lock; /* Protects the members below */
+    /* Held for reading while a segment is attached, which uses the settings of
+     * `space` and may wait for another process; for writing while they change.
+     * Taken before `lock`, and not while holding it. */
+    pthread_rwlock_t settings;
     int is_open; /* `space` is open; the first key opens it */
     shm_space_t space;
     char *dir; /* Directory of the domain opened last; NULL: none yet */

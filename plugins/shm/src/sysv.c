@@ -199,6 +199,12 @@ static const char *advice(void)
                "(kernel.shmmni, kernel.shmall)";
     case EINVAL:
         return "it is larger than the system allows (kernel.shmmax)";
+    case EPERM:
+    case EACCES:
+    case ENOSYS:
+        return "the system forbids it: a container may forbid System V memory; "
+               "huge pages need the group in vm.hugetlb_shm_group "
+               "(UCX_SYSV_HUGETLB_MODE=n uses none)";
     default:
         return "the memory limit of the process or of its container is "
                "reached, or there are too few huge pages";
@@ -227,6 +233,8 @@ static ucs_status_t sysv_make(shm_seg_t *seg, void *at)
 
     shm_head_write(seg, seg->head);
     if (!sysv_lock(seg, 0)) {
+        errno = ENOMEM;
+        shm_out_of_memory(seg, "make", seg->length, advice());
         sysv_close(seg);
         return UCS_ERR_NO_MEMORY;
     }

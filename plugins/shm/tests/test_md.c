@@ -7,11 +7,15 @@
 #include "access.h"
 
 #include <check.h>
+#include <errno.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #define LENGTH ((size_t)256 << 10)
@@ -363,6 +367,8 @@ END_TEST
 
 /* --- Threads -------------------------------------------------------------- */
 
+static uint8_t common_key[SHM_KEY_LENGTH];
+
 static void *use_domain(void *arg)
 {
     side_t *side = arg;
@@ -386,13 +392,21 @@ static void *use_domain(void *arg)
         EXPECT_EQ(old, 0);
         side_release(side, rkey);
         EXPECT_EQ(side_dereg(side, part), UCS_OK);
+
+        /* All threads attach and release the same segment */
+        EXPECT_EQ(side_unpack(side, common_key, sizeof(common_key), &rkey),
+                  UCS_OK);
+        side_release(side, rkey);
     }
     return NULL;
 }
 
 START_TEST(many_threads_use_one_domain)
 {
+    size_t length = 4096;
+    void *address = NULL;
     pthread_t threads[4];
+    uct_mem_h memh;
     side_t side;
     int fds;
 
@@ -403,6 +417,8 @@ START_TEST(many_threads_use_one_domain)
     }
 #endif
     side_open(&side, _i);
+    ck_assert_int_eq(side_alloc(&side, &length, &address, 0, &memh), UCS_OK);
+    side_pack(&side, memh, common_key);
     fds = seg_count_fds();
     for (int i = 0; i < 4; ++i) {
         ck_assert_int_eq(pthread_create(&threads[i], NULL, use_domain, &side),
@@ -412,6 +428,85 @@ START_TEST(many_threads_use_one_domain)
         pthread_join(threads[i], NULL);
     }
     ck_assert_int_eq(seg_count_fds(), fds);
+    side_free(&side, memh);
+    side_close(&side);
+}
+END_TEST
+
+/* Listens as the creator of segments whose tokens begin with these 4 bytes. */
+static int listen_as(const uint8_t *id)
+{
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    int fd                  = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    int length = sprintf(name.sun_path + 1, "ucx-shm-%02x%02x%02x%02x", id[0],
+                         id[1], id[2], id[3]);
+
+    EXPECT_GE(fd, 0);
+    length += (int)offsetof(struct sockaddr_un, sun_path) + 1;
+    EXPECT_EQ(bind(fd, (struct sockaddr *)&name, (socklen_t)length), 0);
+    EXPECT_EQ(listen(fd, 1), 0);
+    return fd;
+}
+
+typedef struct asker {
+    side_t *side;
+    uint8_t key[SHM_KEY_LENGTH];
+} asker_t;
+
+static void *ask_silent_process(void *arg)
+{
+    asker_t *asker = arg;
+    uct_rkey_t rkey;
+
+    EXPECT_EQ(side_unpack(asker->side, asker->key, sizeof(asker->key), &rkey),
+              UCS_ERR_UNREACHABLE);
+    return NULL;
+}
+
+/* A process in another PID namespace has to send the descriptor of its segment,
+ * but does not answer. Meanwhile other threads can use the keys of others. */
+START_TEST(a_silent_process_blocks_no_other_key)
+{
+    enum { TOKEN_AT = SHM_ADDRESS_LENGTH - SHM_TOKEN_LENGTH, INODE_AT = 1 };
+    size_t length = 4096;
+    void *address = NULL;
+    uint8_t key[SHM_KEY_LENGTH], token[SHM_TOKEN_LENGTH];
+    pthread_t thread;
+    uct_mem_h memh;
+    uct_rkey_t rkey;
+    asker_t asker;
+    side_t side;
+    int listener, sock;
+
+    if (_i == SHM_SYSV) {
+        return; /* System V segments are attached by their number */
+    }
+    side_open(&side, _i);
+    ck_assert_int_eq(side_alloc(&side, &length, &address, 0, &memh), UCS_OK);
+    side_pack(&side, memh, key);
+
+    /* Not to be found in /proc: the inode is another one */
+    asker.side = &side;
+    memcpy(asker.key, key, sizeof(key));
+    asker.key[INODE_AT] ^= 1;
+    asker.key[TOKEN_AT] ^= 1;
+    listener = listen_as(asker.key + TOKEN_AT);
+    ck_assert_int_eq(pthread_create(&thread, NULL, ask_silent_process, &asker),
+                     0);
+    sock = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+    ck_assert_int_ge(sock, 0);
+    ck_assert_int_eq(recv(sock, token, sizeof(token), 0), sizeof(token));
+
+    ck_assert_int_eq(side_unpack(&side, key, sizeof(key), &rkey), UCS_OK);
+    side_release(&side, rkey);
+    /* The other thread still waits: it has not closed its socket */
+    ck_assert_int_eq(recv(sock, token, sizeof(token), MSG_DONTWAIT), -1);
+    ck_assert_int_eq(errno, EAGAIN);
+
+    close(sock);
+    close(listener);
+    pthread_join(thread, NULL);
+    side_free(&side, memh);
     side_close(&side);
 }
 END_TEST
@@ -422,4 +517,5 @@ SIDE_RUN("memory domain", memory_is_on_pages_of_its_own,
          parts_of_own_memory_are_registered_and_nothing_else,
          a_thousand_keys_of_one_segment_attach_it_once,
          forged_keys_reach_nothing_outside_of_a_segment,
-         exported_memory_is_attached_and_passed_on, many_threads_use_one_domain)
+         exported_memory_is_attached_and_passed_on, many_threads_use_one_domain,
+         a_silent_process_blocks_no_other_key)

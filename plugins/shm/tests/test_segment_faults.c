@@ -10,16 +10,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -175,6 +180,32 @@ static void exceed_address_space(void *arg, int fd)
     EXPECT_EQ(seg_count_names(seg_dir()), 0);
 }
 SEG_TEST(the_limit_of_address_space_is_an_error, exceed_address_space)
+
+/* shmget() is forbidden, as in some containers. */
+static void make_forbidden(void *arg, int fd)
+{
+    struct sock_filter filter[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_shmget, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {
+        .len    = sizeof(filter) / sizeof(filter[0]),
+        .filter = filter,
+    };
+    shm_space_t space;
+    shm_seg_t seg;
+
+    EXPECT_EQ(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+    EXPECT_EQ(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+    seg_space_open(&space, SEG_SYSV, NULL);
+    EXPECT_EQ(shm_seg_make(&space, LENGTH, 1, 0, &seg), UCS_ERR_NO_MEMORY);
+    EXPECT_TRUE(strstr(seg_host_last_error(), "forbid") != NULL);
+    EXPECT_TRUE(strstr(seg_host_last_error(), "limit") == NULL);
+    shm_space_close(&space);
+}
+SEG_TEST(memory_that_is_forbidden_is_not_called_a_limit, make_forbidden)
 
 START_TEST(a_place_that_is_taken_is_refused)
 {
@@ -619,6 +650,7 @@ int main(void)
     tcase_add_test(limits, the_limit_of_file_sizes_is_an_error_and_no_signal);
     tcase_add_test(limits, the_limit_of_descriptors_loses_nothing);
     tcase_add_test(limits, the_limit_of_address_space_is_an_error);
+    tcase_add_test(limits, memory_that_is_forbidden_is_not_called_a_limit);
     tcase_add_loop_test(limits, a_place_that_is_taken_is_refused, 0,
                         SEG_NUM_WAYS);
     tcase_add_loop_test(kills, resources_of_a_killed_creator_are_removed, 0,

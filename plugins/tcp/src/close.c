@@ -67,7 +67,8 @@ void tcp_conn_try_close(tcp_conn_t *conn)
             tcp_tx_schedule(conn);
         } else {
             conn->flags &= ~TCP_CONN_WANT_CLOSE;
-            conn->state = TCP_CONN_CLOSING;
+            conn->state       = TCP_CONN_CLOSING;
+            conn->puts_closed = conn->puts;
         }
     }
 }
@@ -112,6 +113,12 @@ ucs_status_t tcp_conn_split(tcp_conn_t *conn)
     rest->part        = conn->part;
     rest->part_length = conn->part_length;
     rest->part_pooled = conn->part_pooled;
+    /* The peer's last PUT_ACK may arrive later on the old socket. The peer has
+     * agreed to close, so all puts that were sent there are complete. */
+    rest->puts        = conn->puts_closed;
+    rest->puts_acked  = conn->puts_acked;
+    rest->puts_before = conn->puts_before;
+    conn->puts_acked  = conn->puts_closed;
     conn->fd          = -1;
     conn->part        = NULL;
     conn->part_length = 0;
@@ -126,6 +133,7 @@ ucs_status_t tcp_conn_split(tcp_conn_t *conn)
     conn->state      = TCP_CONN_WAIT;
     conn->connect_by = 0;
     conn->retries    = 0;
+    tcp_flush_check(conn);
     return UCS_OK;
 }
 

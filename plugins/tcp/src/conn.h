@@ -276,6 +276,8 @@ struct tcp_conn {
     uint64_t puts_acked;  /* Of these, acknowledged by the peer */
     uint64_t puts_before; /* Value of puts_acked when this socket was connected.
                            * The peer's PUT_ACK frames count from there */
+    uint64_t puts_closed; /* Value of puts when CLOSE was sent on this socket:
+                           * later puts wait in the queue */
     uint64_t puts_taken;  /* The peer's PUT frames received on this socket */
     uint64_t puts_told;   /* Value of puts_taken in the last PUT_ACK that was
                            * queued */

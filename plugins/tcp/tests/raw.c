@@ -62,6 +62,12 @@ uint64_t raw_id_of(const side_addr_t *addr)
 
 void raw_hello(int fd, const side_addr_t *addr, uint64_t my_id)
 {
+    raw_hello_again(fd, addr, my_id, 1);
+}
+
+void raw_hello_again(int fd, const side_addr_t *addr, uint64_t my_id,
+                     uint32_t epoch)
+{
     tcp_wire_hello_t hello;
 
     memset(&hello, 0, sizeof(hello));
@@ -70,7 +76,7 @@ void raw_hello(int fd, const side_addr_t *addr, uint64_t my_id)
     hello.kind   = TCP_WIRE_HELLO;
     hello.src_id = htole64(my_id);
     hello.dst_id = htole64(raw_id_of(addr));
-    hello.epoch  = htole32(1);
+    hello.epoch  = htole32(epoch);
     raw_send(fd, &hello, sizeof(hello));
 }
 

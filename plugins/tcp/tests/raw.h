@@ -14,6 +14,9 @@ int raw_hold_port(const side_addr_t *addr, uint16_t *port_p);
 int raw_connect(const side_addr_t *addr);
 void raw_send(int fd, const void *data, size_t length);
 void raw_hello(int fd, const side_addr_t *addr, uint64_t my_id);
+/* As raw_hello(), of the peer's attempt with this number; the first is 1. */
+void raw_hello_again(int fd, const side_addr_t *addr, uint64_t my_id,
+                     uint32_t epoch);
 /* Progresses `side` until a complete ACK has arrived. */
 void raw_wait_ack(side_t *side, int fd);
 /* Progresses `side` until it closes the connection; exits with an error if it

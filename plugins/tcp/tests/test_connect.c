@@ -13,6 +13,7 @@
 #include <netinet/tcp.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define ID 1
@@ -371,6 +372,79 @@ static void reconnects_while_closing(void *arg, int fd)
 PAIR_TEST(connect_while_closing_loses_nothing, reconnects_while_closing,
           reconnects_while_closing)
 
+/* --- A new connection before the end of the old one ------------------------ */
+
+/* Progresses `side` until a frame has arrived, and returns its type. The frame
+ * and its payload are `size` bytes. */
+static unsigned next_frame(side_t *side, int fd, size_t size)
+{
+    double end = side_now() + SIDE_TIMEOUT;
+    uint8_t frame[256];
+    size_t got = 0;
+    ssize_t n;
+
+    EXPECT_GE(sizeof(frame), size);
+    while (got < size) {
+        EXPECT_TRUE(side_now() < end);
+        side_progress(side);
+        n = recv(fd, frame + got, size - got, MSG_DONTWAIT);
+        EXPECT_TRUE(n != 0);
+        got += (n > 0) ? (size_t)n : 0;
+    }
+    return frame[0];
+}
+
+/* The peer agrees to close the connection and connects again. Its new greeting
+ * arrives before the last frames on the old socket: the acknowledgement of a
+ * put, a message, and the agreement. */
+static void is_greeted_before_the_end(void *arg, int unused)
+{
+    const size_t put_size = tcp_wire_frame_size(sizeof(tcp_wire_put_t) + 8);
+    const uint64_t id = htole64(0x4343), one = htole64(1);
+    const uint64_t ends[]  = {tcp_wire_frame(TCP_WIRE_PUT_ACK, 0, 8), one,
+                              tcp_wire_frame(TCP_WIRE_AM, ID, 8), 0,
+                              tcp_wire_frame(TCP_WIRE_CLOSE_YES, 0, 0)};
+    tcp_wire_rkey_t packed = {one};
+    uct_rkey_bundle_t key;
+    uint64_t word = 0;
+    side_addr_t peer;
+    side_t side;
+    uct_ep_h ep;
+    int old, new;
+
+    received = 0;
+    open_with(&side, on_any);
+    EXPECT_EQ(uct_rkey_unpack(side.component, &packed, &key), UCS_OK);
+    old  = raw_peer(&side, le64toh(id));
+    peer = side.addr;
+    memcpy(((tcp_wire_iface_addr_t *)peer.iface)->id, &id, sizeof(id));
+    ep = side_connect(&side, &peer);
+    EXPECT_EQ(uct_ep_put_short(ep, &word, sizeof(word), 0, key.rkey), UCS_OK);
+    EXPECT_EQ(next_frame(&side, old, put_size), TCP_WIRE_PUT);
+    uct_ep_destroy(ep);
+    EXPECT_EQ(next_frame(&side, old, TCP_WIRE_HDR), TCP_WIRE_CLOSE);
+
+    ep = side_connect(&side, &peer);
+    EXPECT_EQ(uct_ep_put_short(ep, &word, sizeof(word), 0, key.rkey), UCS_OK);
+    new = raw_connect(&side.addr);
+    raw_hello_again(new, &side.addr, le64toh(id), 2);
+    raw_wait_ack(&side, new);
+    EXPECT_EQ(next_frame(&side, new, put_size), TCP_WIRE_PUT);
+    raw_send(old, ends, sizeof(ends));
+    side_wait(&side, &received, 1, "the message on the old socket");
+    raw_send(new, ends, 2 * sizeof(ends[0]));
+    EXPECT_EQ(side_flush(&side, ep, UCT_FLUSH_FLAG_REMOTE), UCS_OK);
+    EXPECT_EQ(side.failures, 0);
+    uct_ep_destroy(ep);
+    uct_rkey_release(side.component, &key);
+    close(old);
+    close(new);
+    side_close(&side);
+}
+
+PAIR_TEST(connect_before_the_old_connection_ends_loses_nothing,
+          is_greeted_before_the_end, does_nothing)
+
 /* --- Congestion control -------------------------------------------------- */
 
 /* The sockets of the connection at both sides, and the listening socket, use
@@ -409,4 +483,5 @@ SUITE_RUN("tcp connect", connect_from_both_sides_makes_one_connection,
           connect_of_the_peer_serves_a_later_endpoint, connect_to_oneself_works,
           connect_and_disconnect_leak_nothing,
           connect_while_closing_loses_nothing,
+          connect_before_the_old_connection_ends_loses_nothing,
           connect_over_the_loopback_does_not_pace)

@@ -10,6 +10,7 @@
 
 #include "ucp/cm/cm.h"
 #include "ucp/cm/hello.h"
+#include "ucp/mem/packed.h"
 #include "ucp/order/queue.h"
 #include "ucp/rma/rkey.h"
 #include "ucp/wireup/address.h"
@@ -261,6 +262,115 @@ START_TEST(unconnected_ep_takes_keys)
 }
 END_TEST
 
+/* Returns a copy of a packed key, which the caller frees, of memory that only
+ * lanes can access. */
+static void *pack_for_lanes(const void *packed)
+{
+    ucp_packed_mem_t *mem = malloc(sizeof(*mem));
+    size_t length;
+    void *copy;
+
+    ck_assert_ptr_nonnull(mem);
+    ck_assert_int_eq(ucp_packed_read(packed,
+                                     ucp_packed_length(packed, UCP_PACKED_RKEY),
+                                     UCP_PACKED_RKEY, mem),
+                     UCS_OK);
+    mem->by_owner = 0;
+    ck_assert_int_eq(ucp_packed_write(mem, UCP_PACKED_RKEY, &copy, &length),
+                     UCS_OK);
+    free(mem);
+    return copy;
+}
+
+/* The owner cannot access the memory itself (for example that of a device):
+ * operations wait for the lanes. If no lane can access it either, they fail. */
+static void use_key_for_lanes(int has_lanes)
+{
+    static uint64_t memory[512], out[512], in[512];
+    ucp_mem_map_params_t map_params = {
+        .field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS |
+                      UCP_MEM_MAP_PARAM_FIELD_LENGTH,
+        .address = memory,
+        .length  = sizeof(memory),
+    };
+    ucp_request_param_t param = {
+        .op_attr_mask = UCP_OP_ATTR_FLAG_NO_IMM_CMPL,
+    };
+    void *address, *packed, *for_lanes;
+    ucs_status_ptr_t requests[2];
+    ucp_rkey_h rkey;
+    ucp_mem_h memh;
+    size_t length;
+    ucp_ep_h ep;
+    int i;
+
+    open_worker();
+    ck_assert_int_eq(ucp_mem_map(context, &map_params, &memh), UCS_OK);
+    ck_assert_int_eq(ucp_rkey_pack(context, memh, &packed, &length), UCS_OK);
+    for_lanes = pack_for_lanes(packed);
+    ucp_rkey_buffer_release(packed);
+    ck_assert_int_eq(ucp_ep_create_unconnected(worker, 0, &ep), UCS_OK);
+    ck_assert_int_eq(ucp_ep_rkey_unpack(ep, for_lanes, &rkey), UCS_OK);
+    free(for_lanes);
+
+    memset(in, 0, sizeof(in));
+    memset(memory, 0, sizeof(memory));
+    memset(out, 7, sizeof(out));
+    requests[0] = ucp_put_nbx(ep, out, sizeof(out), (uintptr_t)memory, rkey,
+                              &param);
+    ck_assert_int_eq(ucp_request_check_status(requests[0]), UCS_INPROGRESS);
+    ck_assert_int_eq(ucp_address_pack(worker, 0, &address, &length), UCS_OK);
+    if (!has_lanes) {
+        worker->ifaces[0].lane.put.max_short = 0;
+        worker->ifaces[0].lane.put.max_bcopy = 0;
+        worker->ifaces[0].lane.put.max_zcopy = 0;
+    }
+    ck_assert_int_eq(ucp_ep_connect(ep, address, length), UCS_OK);
+    free(address);
+    requests[1] = ucp_get_nbx(ep, in, sizeof(in), (uintptr_t)memory, rkey,
+                              &param);
+    ucp_ep_resume(ep);
+    for (i = 0; i < 2; ++i) {
+        while (ucp_request_check_status(requests[i]) == UCS_INPROGRESS) {
+            ucp_worker_progress(worker);
+        }
+    }
+    ck_assert_int_eq(ucp_request_check_status(requests[0]),
+                     has_lanes ? UCS_OK : UCS_ERR_UNSUPPORTED);
+    ck_assert_int_eq(ucp_request_check_status(requests[1]), UCS_OK);
+    ck_assert_mem_eq(memory, has_lanes ? out : in, sizeof(out));
+    ck_assert_mem_eq(in, memory, sizeof(in));
+    for (i = 0; i < 2; ++i) {
+        ucp_request_free(requests[i]);
+    }
+    ucp_rkey_destroy(rkey);
+    ck_assert_int_eq(ucp_mem_unmap(context, memh), UCS_OK);
+    close_worker();
+}
+
+START_TEST(unconnected_ep_takes_keys_that_need_lanes)
+{
+    use_key_for_lanes(1);
+    use_key_for_lanes(0);
+}
+END_TEST
+
+/* No transport can carry the messages of an endpoint. */
+START_TEST(unconnected_ep_needs_messages)
+{
+    ucp_ep_h ep;
+    unsigned i;
+
+    open_worker();
+    for (i = 0; i < worker->num_ifaces; ++i) {
+        worker->ifaces[i].lane.am.max_bcopy = 0;
+    }
+    ck_assert_int_eq(ucp_ep_create_unconnected(worker, 0, &ep),
+                     UCS_ERR_UNREACHABLE);
+    close_worker();
+}
+END_TEST
+
 START_TEST(unconnected_ep_ends_what_waits)
 {
     static char data[1 << 16];
@@ -414,6 +524,7 @@ END_TEST
 SUITE_MAIN("connections", hello_message_carries_all_fields,
            hello_that_is_cut_is_refused, address_near_keeps_to_its_limit,
            unconnected_ep_keeps_what_is_sent, unconnected_ep_takes_keys,
-           unconnected_ep_ends_what_waits,
+           unconnected_ep_takes_keys_that_need_lanes,
+           unconnected_ep_needs_messages, unconnected_ep_ends_what_waits,
            listener_needs_an_address_and_one_handler,
            ep_needs_exactly_one_target, ep_by_address_has_no_sockaddr)

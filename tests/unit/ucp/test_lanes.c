@@ -5,6 +5,7 @@
 #include "two_lanes.h"
 
 #include "ucp/order/queue.h"
+#include "ucp/rma/rkey.h"
 #include "ucp/tag/eager.h"
 #include "ucp/tag/rndv.h"
 
@@ -195,8 +196,83 @@ START_TEST(a_lane_that_cannot_be_had_is_left_out)
 }
 END_TEST
 
+static ucs_status_t no_bandwidth(uct_iface_h iface, ucx_perf_t *perf)
+{
+    perf->bandwidth = (uct_ppn_bandwidth_t){0, 0};
+    return UCS_OK;
+}
+
+static ucs_status_t no_estimate(uct_iface_h iface, ucx_perf_t *perf)
+{
+    return UCS_ERR_UNSUPPORTED;
+}
+
+/* Opens a worker whose only transport estimates costs by this function. */
+static void open_with_estimate(local_t *local,
+                               ucs_status_t (*estimate)(uct_iface_h iface,
+                                                        ucx_perf_t *perf),
+                               ucx_iface_ops_t *ops)
+{
+    ucp_params_t params = {
+        .field_mask = UCP_PARAM_FIELD_FEATURES,
+        .features   = UCP_FEATURE_TAG | UCP_FEATURE_RMA,
+    };
+    ucp_worker_params_t worker_params = {0};
+    ucp_worker_iface_t *wiface;
+
+    ck_assert_int_eq(ucp_init(&params, NULL, &local->context), UCS_OK);
+    ck_assert_int_eq(ucp_worker_create(local->context, &worker_params,
+                                       &local->worker),
+                     UCS_OK);
+    ck_assert_uint_eq(local->worker->num_ifaces, 1);
+    wiface             = local->worker->ifaces;
+    *ops               = *wiface->iface->ops;
+    ops->estimate      = estimate;
+    wiface->iface->ops = ops;
+    ucp_lane_config_fill(wiface);
+    local->ep = local_ep(local, 0);
+}
+
+/* A transport that does not know its bandwidth is used for all that it can, if
+ * it is the only one. */
+START_TEST(a_lane_of_unknown_bandwidth_is_used)
+{
+    ucs_status_t (*const estimates[])(uct_iface_h, ucx_perf_t *) = {
+        no_bandwidth,
+        no_estimate,
+    };
+    const ucp_rma_config_t *config;
+    const ucp_rma_protos_t *protos;
+    ucx_iface_ops_t ops;
+    local_t local;
+    unsigned i, is_get;
+
+    for (i = 0; i < 2; ++i) {
+        open_with_estimate(&local, estimates[i], &ops);
+        ck_assert_uint_eq(local.ep->config->rma_lanes, 1);
+        /* Only lanes can access the memory */
+        config = ucp_rma_config_get(local.worker, local.ep->config, 1, 0);
+        ck_assert_ptr_nonnull(config);
+        for (is_get = 0; is_get < 2; ++is_get) {
+            protos = is_get ? &config->get : &config->put;
+            ck_assert_uint_eq(protos->bcopy_lane, 0);
+            ck_assert_uint_eq(protos->zcopy_lane, 0);
+            ck_assert_double_gt(protos->rails.bandwidth, 0);
+            ck_assert_ptr_nonnull(
+                ucp_proto_find(&protos->tables[UCP_DT_CLASS_CONTIG], 8));
+            ck_assert_ptr_nonnull(
+                ucp_proto_find(&protos->tables[UCP_DT_CLASS_CONTIG],
+                               sizeof(buffer)));
+        }
+        ck_assert_uint_eq(config->put.short_lane, 0);
+        local_close(&local);
+    }
+}
+END_TEST
+
 SUITE_MAIN("lanes", what_messages_lack_gets_a_lane_of_its_own,
            many_in_flight_do_not_count_the_latency,
            processes_of_a_host_spread_over_equal_devices,
            of_equal_devices_that_near_the_workers_processors_is_taken,
-           a_lane_that_cannot_be_had_is_left_out)
+           a_lane_that_cannot_be_had_is_left_out,
+           a_lane_of_unknown_bandwidth_is_used)

@@ -293,6 +293,33 @@ START_TEST(invalid_messages_are_dropped)
 }
 END_TEST
 
+/* Such a transport can be used for put and get. Another one may offload tags. */
+START_TEST(interface_without_messages_offloads_nothing)
+{
+    const uint64_t messages = UCT_IFACE_FLAG_AM_SHORT |
+                              UCT_IFACE_FLAG_AM_BCOPY | UCT_IFACE_FLAG_AM_ZCOPY;
+    ucp_worker_iface_t *wiface;
+    uint64_t *flags, old;
+
+    local_open_mode(&local, UCP_FEATURE_TAG, UCS_THREAD_MODE_SINGLE);
+    wiface                     = &local.worker->ifaces[0];
+    wiface->lane.tag.max_bcopy = 4096;
+    flags  = (uint64_t *)&uct_iface_attr(wiface->iface)->base.cap.flags;
+    old    = *flags;
+    *flags = old & ~messages;
+    ck_assert_int_eq(ucp_tag_offload_iface_opened(wiface), UCS_OK);
+    *flags = old;
+    ck_assert_ptr_null(ucp_worker_tag(local.worker)->offload);
+    ck_assert_uint_eq(wiface->lane.tag.max_bcopy, 0);
+
+    wiface->lane.tag.max_bcopy = 4096;
+    ck_assert_int_eq(ucp_tag_offload_iface_opened(wiface), UCS_OK);
+    ck_assert_ptr_eq(ucp_worker_tag(local.worker)->offload->iface,
+                     wiface->iface);
+    local_close(&local);
+}
+END_TEST
+
 SUITE_MAIN("tag offload", message_of_the_interface_completes_a_receive,
            message_of_another_interface_takes_a_posted_receive,
            cancelled_receive_is_cancelled_in_the_interface,
@@ -301,4 +328,5 @@ SUITE_MAIN("tag offload", message_of_the_interface_completes_a_receive,
            receive_that_the_interface_refuses_is_matched_by_ucp,
            receive_survives_an_invalid_announcement,
            failure_in_the_interface_completes_a_receive,
-           invalid_messages_are_dropped)
+           invalid_messages_are_dropped,
+           interface_without_messages_offloads_nothing)

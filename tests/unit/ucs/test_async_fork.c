@@ -98,5 +98,94 @@ START_TEST(a_child_of_a_threaded_process_starts_fresh)
 }
 END_TEST
 
+/* A timer whose first call forks. */
+typedef struct {
+    unsigned count; /* atomic: number of calls */
+    int go;    /* an eventfd: the child's callback returns when it is set */
+    pid_t pid; /* of the child; 0: this is the child */
+    int ends_by_thread;
+} forking_t;
+
+static void end_child(void)
+{
+    _exit(0);
+}
+
+static void forking_cb(int id, ucs_event_set_types_t events, void *arg)
+{
+    forking_t *forking = arg;
+    struct pollfd pfd  = {.fd = forking->go, .events = POLLIN};
+
+    if (__atomic_load_n(&forking->count, __ATOMIC_RELAXED) == 0) {
+        forking->pid = fork();
+        if (forking->pid == 0) {
+            alarm(60);
+            poll(&pfd, 1, -1);
+            if (forking->ends_by_thread) {
+                atexit(end_child);
+            }
+        }
+    }
+    __atomic_add_fetch(&forking->count, 1, __ATOMIC_RELEASE);
+}
+
+static void forking_wait(forking_t *forking, ucs_async_context_t *async,
+                         unsigned count)
+{
+    ucs_time_t deadline = ucs_get_time() + ucs_time_from_sec(WAIT_SECONDS);
+
+    while ((__atomic_load_n(&forking->count, __ATOMIC_ACQUIRE) < count) &&
+           ((count == 1) || (forking->pid != 0))) {
+        ck_assert_msg(ucs_get_time() < deadline, "the timer does not run");
+        ucs_async_poll(async);
+        sched_yield();
+    }
+}
+
+/* The callback of a timer forks, and returns in both processes. The child can
+ * add handlers, and the timer continues in the parent. */
+static void fork_in_callback(ucs_async_mode_t mode)
+{
+    forking_t forking = {.pid = -1, .go = eventfd(0, EFD_CLOEXEC)};
+    ucs_async_context_t *async;
+    probe_t probe;
+    int id, status;
+
+    forking.ends_by_thread = (mode != UCS_ASYNC_MODE_POLL);
+    probe_init(&probe);
+    ck_ok(ucs_async_context_create(mode, &async));
+    fflush(NULL);
+    ck_ok(ucs_async_add_timer(mode, ucs_time_from_msec(1), forking_cb, &forking,
+                              async, &id));
+    forking_wait(&forking, async, 1);
+    if (forking.pid == 0) {
+        _exit(child_works(async, &probe, mode) ? 0 : 1);
+    }
+    ck_assert_int_gt(forking.pid, 0);
+    /* At the second call, the parent has set the timer again */
+    forking_wait(&forking, async, 2);
+    eventfd_write(forking.go, 1);
+    ck_assert_int_eq(waitpid(forking.pid, &status, 0), forking.pid);
+    ck_assert(WIFEXITED(status));
+    ck_assert_int_eq(WEXITSTATUS(status), 0);
+    forking_wait(&forking, async,
+                 __atomic_load_n(&forking.count, __ATOMIC_ACQUIRE) + 2);
+    ck_ok(ucs_async_remove_handler(id, 1));
+    ucs_async_context_destroy(async);
+    close(probe.fd);
+    close(forking.go);
+}
+
+START_TEST(a_callback_that_forks_returns_in_both_processes)
+{
+    fork_in_callback(UCS_ASYNC_MODE_POLL);
+#ifndef WITH_TSAN
+    fork_in_callback(UCS_ASYNC_MODE_THREAD_SPINLOCK);
+    fork_in_callback(UCS_ASYNC_MODE_THREAD_MUTEX);
+#endif
+}
+END_TEST
+
 SUITE_MAIN("async fork", a_child_of_a_polled_process_starts_fresh,
-           a_child_of_a_threaded_process_starts_fresh)
+           a_child_of_a_threaded_process_starts_fresh,
+           a_callback_that_forks_returns_in_both_processes)

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Topology of devices: bus ids as text; a device is registered once and has a
  * name. The query of a distance fails for a number that no device has, except
- * UCS_SYS_DEVICE_ID_UNKNOWN. */
+ * UCS_SYS_DEVICE_ID_UNKNOWN. Distances of NUMA nodes. */
 #include "suite.h"
 
 #include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <ucs/memory/numa.h>
+#include <unistd.h>
 
 #include "ucs/host/topo.h"
 
@@ -80,5 +87,91 @@ START_TEST(virtual_and_made_up_interfaces_have_none)
 }
 END_TEST
 
+#define NODES "/sys/devices/system/node"
+
+enum { CANNOT_MOUNT = 77 };
+
+/* Enters namespaces in which this process may mount. Only root needs no
+ * namespace of users; in one, the process has to state its user id. */
+static int enter_namespaces(void)
+{
+    unsigned uid = geteuid();
+    FILE *file;
+
+    if (unshare(CLONE_NEWNS) != 0) {
+        if ((unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) ||
+            ((file = fopen("/proc/self/uid_map", "w")) == NULL)) {
+            return 0;
+        }
+        fprintf(file, "%u %u 1\n", uid, uid);
+        if (fclose(file) != 0) {
+            return 0;
+        }
+    }
+    return mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+}
+
+/* Gives this process a /sys with the nodes 0 and 2. Node 1 is offline, so that
+ * it has no folder and no column in the files. */
+static int make_nodes(void)
+{
+    static const char *const distances[] = {"10 21", NULL, "21 10"};
+    char path[64];
+    FILE *file;
+    int i;
+
+    if (!enter_namespaces() || (mount("none", NODES, "tmpfs", 0, NULL) != 0)) {
+        return 0;
+    }
+    for (i = 0; i < 3; ++i) {
+        if (distances[i] == NULL) {
+            continue;
+        }
+        snprintf(path, sizeof(path), NODES "/node%d", i);
+        mkdir(path, 0755);
+        snprintf(path, sizeof(path), NODES "/node%d/distance", i);
+        file = fopen(path, "w");
+        if (file == NULL) {
+            return 0;
+        }
+        fprintf(file, "%s\n", distances[i]);
+        fclose(file);
+    }
+    return 1;
+}
+
+START_TEST(an_offline_node_has_no_distance)
+{
+    int status;
+    pid_t pid;
+
+    fflush(NULL);
+    pid = fork();
+    ck_assert_int_ge(pid, 0);
+    if (pid == 0) {
+        if (!make_nodes()) {
+            _exit(CANNOT_MOUNT);
+        }
+        _exit((ucs_numa_distance(0, 0) == 10) &&
+                      (ucs_numa_distance(0, 2) == 21) &&
+                      (ucs_numa_distance(2, 0) == 21) &&
+                      (ucs_numa_distance(2, 2) == 10) &&
+                      (ucs_numa_distance(0, 1) == 0) &&
+                      (ucs_numa_distance(1, 0) == 0) &&
+                      (ucs_numa_distance(0, 3) == 0) ?
+                  EXIT_SUCCESS :
+                  EXIT_FAILURE);
+    }
+    ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+    ck_assert(WIFEXITED(status));
+    if (WEXITSTATUS(status) == CANNOT_MOUNT) {
+        printf("not checked: this system permits no mount\n");
+        return;
+    }
+    ck_assert_int_eq(WEXITSTATUS(status), EXIT_SUCCESS);
+}
+END_TEST
+
 SUITE_MAIN("topo", bus_ids_become_text_and_back, a_device_has_one_number,
-           virtual_and_made_up_interfaces_have_none)
+           virtual_and_made_up_interfaces_have_none,
+           an_offline_node_has_no_distance)
