@@ -144,6 +144,8 @@ static void start_flush(ucp_ep_h ep, ucp_request_t *req)
 {
     ep->close_req = NULL;
     if ((ep->flags & UCP_EP_FLAG_LOOPBACK) && (ucp_ep_conn(ep) == NULL)) {
+        /* Other endpoints send their FAREWELL after the flush, in the function
+         * ep_leave of their class (base/class.h). */
         ucp_wireup_farewell(ep);
     }
     if (is_owed(ep)) {

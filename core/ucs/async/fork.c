@@ -2,10 +2,10 @@
 /*
  * What a forked child does with the parent's contexts and handlers: it drops
  * all handlers and closes the event sets. If a callback forks, the event set of
- * its loop stays open until the callback returns; if it runs in the service
- * thread, the child ends then, unless it has started threads. The contexts stay, without
- * handlers. They are unblocked, except those that the forking thread blocks.
- * The parent is not affected.
+ * its loop stays open until the callback returns. If the callback runs in the
+ * service thread, the child ends then, unless it has started threads. The
+ * contexts stay, without handlers. They are unblocked, except those that the
+ * forking thread blocks. The parent is not affected.
  */
 #include "ucs/async/internal.h"
 
