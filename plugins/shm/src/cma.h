@@ -95,6 +95,8 @@ struct cma_peer {
 
     cma_ep_t *eps;          /* Endpoints that have not failed */
     cma_op_t *head, **tail; /* Operations in the order of posting */
+    uint32_t num_short;     /* Number of short operations in the queue
+                             * (cma_op.c) */
     uint32_t epoch;         /* Number of fences that found operations in flight.
                              * An operation waits until all operations of
                              * earlier epochs are complete */

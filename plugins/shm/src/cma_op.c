@@ -16,16 +16,24 @@
  * they return, between two calls of progress. Further operations are queued.
  * Otherwise a call of UCP's progress that posts many gets would copy all of
  * them; meanwhile this process would send nothing, and its peers would wait.
+ * They are queued, too, while short operations are in the queue: otherwise
+ * those would wait as long as others are posted.
  * OP_STEP: maximum bytes of one part of a copy without a helper. */
 #define OP_INSIDE (256ul * 1024)
 #define OP_STEP   (512ul * 1024)
 
 /* --- The queue ----------------------------------------------------------- */
 
+static int op_is_short(const cma_op_t *op)
+{
+    return (op->kind != CMA_OP_FLUSH) && (op->length <= OP_INSIDE);
+}
+
 static void op_queue(cma_peer_t *peer, cma_op_t *op)
 {
     cma_iface_t *iface = peer->iface;
 
+    peer->num_short += (uint32_t)op_is_short(op);
     op->next    = NULL;
     *peer->tail = op;
     peer->tail  = &op->next;
@@ -41,6 +49,7 @@ static void op_unlink(cma_peer_t *peer, cma_op_t **link)
 {
     cma_op_t *op = *link;
 
+    peer->num_short -= (uint32_t)op_is_short(op);
     *link = op->next;
     if (peer->tail == &op->next) {
         peer->tail = link;
@@ -172,17 +181,19 @@ static int op_copy(cma_peer_t *peer, cma_op_t *op)
     return copied;
 }
 
-/* Progresses one operation. If *may_copy, copies its next part, and clears
- * *may_copy if something was copied. Returns 1 if something was copied,
- * otherwise 0. */
-static unsigned op_progress(cma_peer_t *peer, cma_op_t *op, int *may_copy)
+/* Progresses one operation. If *budget, the number of bytes to copy, is not 0,
+ * copies the next part of the operation and reduces *budget. Returns 1 if
+ * something was copied, otherwise 0. */
+static unsigned op_progress(cma_peer_t *peer, cma_op_t *op, size_t *budget)
 {
     if (op->kind == CMA_OP_FLUSH) {
         op->state = (op == peer->head) ? CMA_OP_OVER : CMA_OP_WAITING;
         return 0;
     }
-    if (*may_copy && op_copy(peer, op)) {
-        *may_copy = 0;
+    if ((*budget > 0) && op_copy(peer, op)) {
+        *budget -= shm_min(*budget, op_is_short(op) && !op->may_share ?
+                                        op->length :
+                                        OP_INSIDE);
         return 1;
     }
     op_announce(peer, op);
@@ -194,7 +205,7 @@ static unsigned op_progress(cma_peer_t *peer, cma_op_t *op, int *may_copy)
  * before an earlier one that still waits. But all operations that have a job
  * are progressed, because a waiting operation may wait until one of these jobs
  * ends. */
-static unsigned peer_progress(cma_peer_t *peer, int *may_copy)
+static unsigned peer_progress(cma_peer_t *peer, size_t *budget)
 {
     unsigned num_shared = (unsigned)__builtin_popcount(peer->jobs_used);
     cma_op_t **link     = &peer->head;
@@ -205,7 +216,7 @@ static unsigned peer_progress(cma_peer_t *peer, int *may_copy)
     while (((op = *link) != NULL) && (!has_waiting || (num_shared > 0))) {
         num_shared -= (op->state == CMA_OP_SHARED) && (num_shared > 0);
         if (!has_waiting || (op->state != CMA_OP_WAITING)) {
-            count += op_progress(peer, op, may_copy);
+            count += op_progress(peer, op, budget);
         }
         if (op->state == CMA_OP_OVER) {
             op_unlink(peer, link);
@@ -220,13 +231,13 @@ static unsigned peer_progress(cma_peer_t *peer, int *may_copy)
     return count;
 }
 
-/* Copies at most one part of one operation in each call. After a call that has
- * copied, the first peer in the list moves to its end, so that the operations
- * of all peers advance. */
+/* Copies at most one part of a long or shared operation, or short operations of
+ * OP_INSIDE bytes, in each call. After a call that has copied, the first peer in
+ * the list moves to its end, so that the operations of all peers advance. */
 unsigned cma_ops_progress(cma_iface_t *iface)
 {
     cma_peer_t *first = iface->busy, **link = &iface->busy;
-    int may_copy   = 1;
+    size_t budget  = OP_INSIDE;
     unsigned count = 0;
     cma_peer_t *peer;
 
@@ -234,7 +245,7 @@ unsigned cma_ops_progress(cma_iface_t *iface)
         if (peer->status != UCS_OK) {
             cma_ops_cancel(peer, NULL, peer->status);
         }
-        count += peer_progress(peer, &may_copy);
+        count += peer_progress(peer, &budget);
         if (peer->head == NULL) {
             *link         = peer->next_busy;
             peer->is_busy = 0;
@@ -244,7 +255,8 @@ unsigned cma_ops_progress(cma_iface_t *iface)
         }
     }
 
-    if (!may_copy && (iface->busy == first) && (&first->next_busy != link)) {
+    if ((budget < OP_INSIDE) && (iface->busy == first) &&
+        (&first->next_busy != link)) {
         iface->busy      = first->next_busy;
         first->next_busy = NULL;
         *link            = first;
@@ -348,6 +360,7 @@ static ucs_status_t op_start(uct_ep_h uct_ep, int is_put, const uct_iov_t *iov,
 
     is_good = (count == 1) && cma_share_is_good(peer, length);
     if (!is_good && (length <= OP_INSIDE - iface->inside) &&
+        (peer->num_short == 0) &&
         ((peer->head == NULL) || (peer->head->epoch == peer->epoch))) {
         iface->inside += length;
         return copy_inside(peer, is_put, pieces, count, remote, length);

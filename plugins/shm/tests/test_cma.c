@@ -423,6 +423,42 @@ START_TEST(fence_orders_gets_before_puts)
 }
 END_TEST
 
+/* Short operations that are posted later do not overtake those that wait: the
+ * latter would wait as long as others are posted. Four of 64 KiB are copied
+ * in their calls, further ones are queued. */
+START_TEST(short_gets_complete_in_order)
+{
+    enum { FIRST = 16, COPIES = 24, LENGTH = 65536 };
+    static cma_wait_t waits[COPIES];
+    ucs_status_t status[COPIES];
+    unsigned posted = 0, complete = 0;
+    cma_side_t side;
+    cma_link_t link;
+    other_t other;
+
+    begin(&other, &side, &link, "SHARE=n");
+    while (complete < COPIES) {
+        while (posted < ((complete == 0) ? FIRST : COPIES)) {
+            status[posted] = cma_side_start(&link, 0,
+                                            side.memory + posted * LENGTH,
+                                            posted * LENGTH, LENGTH, 1,
+                                            &waits[posted]);
+            EXPECT_EQ(status[posted], (posted < 4) ? UCS_OK : UCS_INPROGRESS);
+            ++posted;
+        }
+        uct_worker_progress(side.worker);
+        while ((complete < posted) &&
+               ((status[complete] == UCS_OK) || waits[complete].done)) {
+            ++complete;
+        }
+        for (unsigned i = complete; i < posted; ++i) {
+            EXPECT_TRUE(!waits[i].done);
+        }
+    }
+    end(&other, &side, &link);
+}
+END_TEST
+
 static void flush_all(cma_side_t *side, cma_link_t *link, int whole)
 {
     cma_wait_t wait;
@@ -675,6 +711,7 @@ int main(void)
         many_at_once_both_ways,
         many_concurrent_gets_without_pause,
         fence_orders_gets_before_puts,
+        short_gets_complete_in_order,
         flush_ends_after_what_came_before,
         cancelled_gets_write_no_more,
         an_endpoint_may_go_before_its_operations,
