@@ -88,13 +88,6 @@ void ucp_learn_stream_init(ucp_learn_stream_t *stream, unsigned methods,
     }
 }
 
-double ucp_learn_stream_time(const ucp_learn_stream_t *stream)
-{
-    double time = ucp_learn_time(&stream->learn, stream->learn.best);
-
-    return (time > 0) ? time : stream->expected[stream->learn.best];
-}
-
 /* ---------------------------------------------------------------- credit -- */
 
 /* Returns the time of a method, divided by that of the selected one: measured
@@ -233,17 +226,19 @@ static uint8_t advance_for(size_t length)
                             (size_t)UCP_LEARN_STREAM_ADVANCE);
 }
 
+int ucp_learn_stream_add(ucp_learn_stream_t *stream)
+{
+    ++stream->learn.count;
+    stream->credit = (float)ucs_min(stream->credit + SHARE, MAX_CREDIT);
+    return !stream->learn.timing && has_come(stream, stream->wake);
+}
+
 int ucp_learn_stream_next(ucp_learn_stream_t *stream, unsigned in_flight,
                           size_t length, ucp_learn_epoch_t *epoch)
 {
     ucp_learn_t *learn = &stream->learn;
     unsigned transfers;
 
-    ++learn->count;
-    stream->credit = (float)ucs_min(stream->credit + SHARE, MAX_CREDIT);
-    if (learn->timing || !has_come(stream, stream->wake)) {
-        return 0;
-    }
     stream->advance = advance_for(length);
     if (stream->stage == UCP_LEARN_IDLE) {
         learn->trial = (uint8_t)find_due(stream);

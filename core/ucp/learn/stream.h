@@ -99,11 +99,17 @@ static inline ucp_learn_stream_t *ucp_learn_stream_of(ucp_learn_t *learn)
 void ucp_learn_stream_init(ucp_learn_stream_t *stream, unsigned methods,
                            unsigned first, const double *expected);
 
-/** Called for a transfer while nothing is timed. Returns non-zero if the
- *  transfer is the first one of an epoch, and describes the epoch in *epoch: no
- *  other one starts until ucp_learn_stream_result() or ucp_learn_stream_drop()
- *  is called. Otherwise the transfer uses the selected method. `in_flight`:
- *  number of transfers in flight. `length`: bytes of this transfer. */
+/** Called for each transfer that does not belong to an epoch, before it begins.
+ *  Returns non-zero if it may be the first one of an epoch: then
+ *  ucp_learn_stream_next() must be called. Otherwise the transfer uses the
+ *  selected method. */
+int ucp_learn_stream_add(ucp_learn_stream_t *stream);
+
+/** Returns non-zero if the transfer that was just added is the first one of an
+ *  epoch, and describes the epoch in *epoch: no other one starts until
+ *  ucp_learn_stream_result() or ucp_learn_stream_drop() is called. Otherwise
+ *  the transfer uses the selected method. `in_flight`: number of transfers in
+ *  flight. `length`: bytes of this transfer. */
 int ucp_learn_stream_next(ucp_learn_stream_t *stream, unsigned in_flight,
                           size_t length, ucp_learn_epoch_t *epoch);
 
@@ -126,6 +132,11 @@ static inline double ucp_learn_stream_before(const ucp_learn_stream_t *stream)
 
 /** Returns the time per byte of a transfer by the selected method, in seconds:
  *  measured or estimated; 0: unknown. */
-double ucp_learn_stream_time(const ucp_learn_stream_t *stream);
+static inline double ucp_learn_stream_time(const ucp_learn_stream_t *stream)
+{
+    double time = ucp_learn_time(&stream->learn, stream->learn.best);
+
+    return (time > 0) ? time : stream->expected[stream->learn.best];
+}
 
 #endif

@@ -114,7 +114,10 @@ static unsigned select_in_stream(struct ucp_trials *trials,
         ucp_timing_add(trials, req, now);
         return timing->method;
     }
+    /* the requests in flight are counted only if an epoch may be due: that
+     * reads all of them */
     if ((timing->ep == NULL) && (trials->flagged == 0) &&
+        ucp_learn_stream_add(stream) &&
         ucp_learn_stream_next(stream, ucp_timing_in_flight(ep), req->dt.length,
                               &epoch)) {
         ucp_timing_epoch(trials, ep, stream, entry->op, &epoch, now);

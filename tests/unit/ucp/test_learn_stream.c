@@ -86,13 +86,13 @@ static unsigned transfer(machine_t *m, unsigned count)
     while (done < count) {
         ++done;
         best = m->profile->time[m->stream.learn.best];
-        if (ucp_learn_stream_next(&m->stream, IN_FLIGHT, LENGTH, &epoch)) {
+        if (ucp_learn_stream_add(&m->stream) &&
+            ucp_learn_stream_next(&m->stream, IN_FLIGHT, LENGTH, &epoch)) {
             done += epoch.warm + epoch.count - 1 + IN_FLIGHT;
             m->extra += (epoch.warm + epoch.count) *
                         (m->profile->time[epoch.method] - best) / best;
             for (i = 0; i < IN_FLIGHT; ++i) {
-                ck_assert(!ucp_learn_stream_next(&m->stream, IN_FLIGHT, LENGTH,
-                                                 &epoch));
+                ck_assert(!ucp_learn_stream_add(&m->stream));
             }
             end_epoch(m, &epoch);
         }
