@@ -238,6 +238,12 @@ ucs_status_t cma_copy(pid_t pid, int is_put, const struct iovec *iov,
 ucs_status_t cma_read_words(pid_t pid, uint64_t address, cma_words_t *words);
 /* Non-zero if the kernel has the system calls and permits them. */
 int cma_copy_is_allowed(void);
+/* Copies between two vectors of at most CMA_MAX_IOV entries, of `length` bytes
+ * each, in one system call. Returns zero if the kernel has not copied all of
+ * them. */
+int cma_copy_pieces(pid_t pid, int is_put, const struct iovec *local,
+                    unsigned num_local, const struct iovec *remote,
+                    unsigned num_remote, size_t length);
 
 /* --- cma_md.c ------------------------------------------------------------ */
 ucs_status_t cma_md_query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
@@ -297,6 +303,21 @@ ucs_status_t cma_ep_put_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
 ucs_status_t cma_ep_get_zcopy(uct_ep_h ep, const uct_iov_t *iov, size_t iovcnt,
                               uint64_t remote_addr, uct_rkey_t rkey,
                               uct_completion_t *comp);
+
+/* Returns whether no fence delays the operation, which is in the queue. */
+static SHM_INLINE int cma_op_may_begin(const cma_peer_t *peer,
+                                       const cma_op_t *op)
+{
+    return peer->head->epoch == op->epoch;
+}
+
+/* --- cma_batch.c --------------------------------------------------------- */
+/* Copies the operation `first` of the queue and those behind it in one system
+ * call: short ones of the same kind that are not shared, of at most `max` bytes
+ * together. They are CMA_OP_OVER then. Returns the number of bytes copied; 0,
+ * and nothing has changed, if there are fewer than two such operations, or if
+ * one of them fails. */
+size_t cma_batch_copy(cma_peer_t *peer, cma_op_t *first, size_t max);
 
 /* --- cma_share.c: the initiator's side of shared copies ------------------ */
 typedef enum {

@@ -78,6 +78,18 @@ ucs_status_t cma_copy(pid_t pid, int is_put, const struct iovec *iov,
     return UCS_OK;
 }
 
+int cma_copy_pieces(pid_t pid, int is_put, const struct iovec *local,
+                    unsigned num_local, const struct iovec *remote,
+                    unsigned num_remote, size_t length)
+{
+    ssize_t n = is_put ? process_vm_writev(pid, local, num_local, remote,
+                                           num_remote, 0) :
+                         process_vm_readv(pid, local, num_local, remote,
+                                          num_remote, 0);
+
+    return (n > 0) && ((size_t)n == length);
+}
+
 ucs_status_t cma_read_words(pid_t pid, uint64_t address, cma_words_t *words)
 {
     struct iovec iov = {words, sizeof(*words)};

@@ -13,7 +13,8 @@
 #include "cma.h"
 
 /* OP_INSIDE: maximum bytes of short operations that put and get copy before
- * they return, between two calls of progress. Further operations are queued.
+ * they return, between two calls of progress. Further operations are queued,
+ * and the next progress copies short ones in one system call (cma_batch.c).
  * Otherwise a call of UCP's progress that posts many gets would copy all of
  * them; meanwhile this process would send nothing, and its peers would wait.
  * They are queued, too, while short operations are in the queue: otherwise
@@ -88,11 +89,6 @@ unsigned cma_ops_dispatch(cma_iface_t *iface)
 
 /* --- One operation ------------------------------------------------------- */
 
-static int op_may_begin(const cma_peer_t *peer, const cma_op_t *op)
-{
-    return peer->head->epoch == op->epoch;
-}
-
 static void op_copy_alone(cma_peer_t *peer, cma_op_t *op)
 {
     size_t length = shm_min(op->length - op->done, OP_STEP);
@@ -135,7 +131,7 @@ static void op_look(cma_peer_t *peer, cma_op_t *op)
 static void op_announce(cma_peer_t *peer, cma_op_t *op)
 {
     if ((op->state == CMA_OP_WAITING) && (peer->unhelped == 0) &&
-        op_may_begin(peer, op) &&
+        cma_op_may_begin(peer, op) &&
         (cma_share_begin(peer, op) == CMA_BEGIN_SHARED)) {
         op->state = CMA_OP_SHARED;
     }
@@ -143,7 +139,7 @@ static void op_announce(cma_peer_t *peer, cma_op_t *op)
 
 static int op_copy_first(cma_peer_t *peer, cma_op_t *op)
 {
-    if (!op_may_begin(peer, op)) {
+    if (!cma_op_may_begin(peer, op)) {
         return 0;
     }
     switch (cma_share_begin(peer, op)) {
@@ -186,9 +182,16 @@ static int op_copy(cma_peer_t *peer, cma_op_t *op)
  * something was copied, otherwise 0. */
 static unsigned op_progress(cma_peer_t *peer, cma_op_t *op, size_t *budget)
 {
+    size_t batch;
+
     if (op->kind == CMA_OP_FLUSH) {
         op->state = (op == peer->head) ? CMA_OP_OVER : CMA_OP_WAITING;
         return 0;
+    }
+    batch = cma_batch_copy(peer, op, *budget);
+    if (batch > 0) {
+        *budget -= batch;
+        return 1;
     }
     if ((*budget > 0) && op_copy(peer, op)) {
         *budget -= shm_min(*budget, op_is_short(op) && !op->may_share ?
@@ -329,6 +332,14 @@ static ucs_status_t copy_inside(cma_peer_t *peer, int is_put,
     return status;
 }
 
+/* Returns whether put or get copies `length` bytes before it returns. */
+static int is_copied_inside(const cma_peer_t *peer, size_t length)
+{
+    return (length <= OP_INSIDE - peer->iface->inside) &&
+           (peer->num_short == 0) &&
+           ((peer->head == NULL) || (peer->head->epoch == peer->epoch));
+}
+
 static ucs_status_t op_start(uct_ep_h uct_ep, int is_put, const uct_iov_t *iov,
                              size_t iovcnt, uint64_t remote, uct_rkey_t rkey,
                              uct_completion_t *comp)
@@ -359,9 +370,7 @@ static ucs_status_t op_start(uct_ep_h uct_ep, int is_put, const uct_iov_t *iov,
     }
 
     is_good = (count == 1) && cma_share_is_good(peer, length);
-    if (!is_good && (length <= OP_INSIDE - iface->inside) &&
-        (peer->num_short == 0) &&
-        ((peer->head == NULL) || (peer->head->epoch == peer->epoch))) {
+    if (!is_good && is_copied_inside(peer, length)) {
         iface->inside += length;
         return copy_inside(peer, is_put, pieces, count, remote, length);
     }

@@ -424,8 +424,9 @@ START_TEST(fence_orders_gets_before_puts)
 END_TEST
 
 /* Short operations that are posted later do not overtake those that wait: the
- * latter would wait as long as others are posted. Four of 64 KiB are copied
- * in their calls, further ones are queued. */
+ * latter would wait as long as others are posted. Four of 64 KiB are copied in
+ * their calls; further ones are queued, and four at a time are copied in one
+ * system call. */
 START_TEST(short_gets_complete_in_order)
 {
     enum { FIRST = 16, COPIES = 24, LENGTH = 65536 };
@@ -697,6 +698,50 @@ START_TEST(unmapped_memory_fails_the_operation)
 }
 END_TEST
 
+/* Short operations that wait are copied together. One whose memory is unmapped
+ * fails; the others are complete. */
+START_TEST(one_of_several_short_operations_fails)
+{
+    enum { COPIES = 24, LENGTH = 40000, BAD = 13 };
+    static cma_wait_t waits[COPIES];
+    ucs_status_t status[COPIES];
+    cma_side_t side;
+    cma_link_t link;
+    uint8_t *hole;
+    other_t other;
+
+    begin(&other, &side, &link, "SHARE=n");
+    hole = mmap(NULL, LENGTH, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    EXPECT_TRUE(hole != MAP_FAILED);
+    munmap(hole, LENGTH);
+    for (int is_put = 0; is_put < 2; ++is_put) {
+        for (unsigned i = 0; i < COPIES; ++i) {
+            tell(&other, 'f', i, i * LENGTH, LENGTH);
+            fill(side.memory + i * LENGTH, 50 + i, LENGTH);
+        }
+        for (unsigned i = 0; i < COPIES; ++i) {
+            status[i] = cma_side_start(&link, is_put,
+                                       (i == BAD) ? hole :
+                                                    side.memory + i * LENGTH,
+                                       i * LENGTH, LENGTH, 1, &waits[i]);
+        }
+        for (unsigned i = 0; i < COPIES; ++i) {
+            EXPECT_EQ(cma_side_finish(&side, status[i], &waits[i]),
+                      (i == BAD) ? UCS_ERR_INVALID_ADDR : UCS_OK);
+        }
+        for (unsigned i = 0; i < COPIES; ++i) {
+            unsigned seed = (is_put && (i != BAD)) ? 50 + i : i;
+
+            EXPECT_EQ(tell(&other, 'c', seed, i * LENGTH, LENGTH), -1);
+            seed = (is_put || (i == BAD)) ? 50 + i : i;
+            EXPECT_EQ(first_bad(side.memory + i * LENGTH, seed, LENGTH), -1);
+        }
+    }
+    end(&other, &side, &link);
+}
+END_TEST
+
 /* ------------------------------------------------------------------------- */
 
 int main(void)
@@ -719,6 +764,7 @@ int main(void)
         a_process_reaches_itself,
         a_key_gives_access_only_to_its_memory,
         unmapped_memory_fails_the_operation,
+        one_of_several_short_operations_fails,
     };
     Suite *suite    = suite_create("cma");
     TCase *tcase    = tcase_create("cma");
