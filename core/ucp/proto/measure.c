@@ -129,6 +129,9 @@ void ucp_ep_measure(ucp_ep_h ep, size_t length)
         found_copy = ucp_measure_class(copies_to(ep, index), found_copy);
     }
     if ((found == config->measured) && (found_copy == config->measured_copy)) {
+        if ((found != 0) && ((found_copy != 0) || (index == UCP_NULL_LANE))) {
+            ep->unmeasured = UCP_MEASURE_AGAIN;
+        }
         return;
     }
     config = ucp_ep_config_measured(ep->worker, config, found, found_copy);

@@ -30,6 +30,9 @@ enum {
     /** A query is due after this many bytes in operations of at least
      *  UCP_MEASURE_MIN bytes */
     UCP_MEASURE_EVERY    = 65536,
+    /** As UCP_MEASURE_EVERY, after a query that has shown known bandwidths and
+     *  no change: with messages of 64 KiB, queries took 2 % of the time */
+    UCP_MEASURE_AGAIN    = 1 << 20,
 };
 
 /** Queries the transports, and changes the endpoint's configuration if the
