@@ -114,8 +114,8 @@ static unsigned select_in_stream(struct ucp_trials *trials,
         ucp_timing_add(trials, req, now);
         return timing->method;
     }
-    /* the requests in flight are counted only if an epoch may be due: that
-     * reads all of them */
+    /* only if an epoch may be due: ucp_timing_in_flight() reads all requests in
+     * flight */
     if ((timing->ep == NULL) && (trials->flagged == 0) &&
         ucp_learn_stream_add(stream) &&
         ucp_learn_stream_next(stream, ucp_timing_in_flight(ep), req->dt.length,

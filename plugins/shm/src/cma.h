@@ -315,8 +315,8 @@ static SHM_INLINE int cma_op_may_begin(const cma_peer_t *peer,
 /* Copies the operation `first` of the queue and those behind it in one system
  * call: short ones of the same kind that are not shared, of at most `max` bytes
  * together. They are CMA_OP_OVER then. Returns the number of bytes copied; 0,
- * and nothing has changed, if there are fewer than two such operations, or if
- * one of them fails. */
+ * and all of them still wait, if there are fewer than two such operations, or
+ * if one of them fails: the caller then copies them one by one. */
 size_t cma_batch_copy(cma_peer_t *peer, cma_op_t *first, size_t max);
 
 /* --- cma_share.c: the initiator's side of shared copies ------------------ */

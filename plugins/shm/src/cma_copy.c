@@ -49,6 +49,15 @@ static unsigned slice(const struct iovec *iov, unsigned iovcnt, size_t offset,
     return count;
 }
 
+static ssize_t call_kernel(pid_t pid, int is_put, const struct iovec *local,
+                           unsigned num_local, const struct iovec *remote,
+                           unsigned num_remote)
+{
+    return is_put ?
+               process_vm_writev(pid, local, num_local, remote, num_remote, 0) :
+               process_vm_readv(pid, local, num_local, remote, num_remote, 0);
+}
+
 ucs_status_t cma_copy(pid_t pid, int is_put, const struct iovec *iov,
                       unsigned iovcnt, size_t offset, uint64_t remote,
                       size_t length)
@@ -61,8 +70,7 @@ ucs_status_t cma_copy(pid_t pid, int is_put, const struct iovec *iov,
         count          = slice(iov, iovcnt, offset, length, local);
         there.iov_base = (void *)(uintptr_t)remote;
         there.iov_len  = length;
-        n = is_put ? process_vm_writev(pid, local, count, &there, 1, 0) :
-                     process_vm_readv(pid, local, count, &there, 1, 0);
+        n              = call_kernel(pid, is_put, local, count, &there, 1);
         if (n < 0) {
             return status_of(errno);
         }
@@ -82,10 +90,7 @@ int cma_copy_pieces(pid_t pid, int is_put, const struct iovec *local,
                     unsigned num_local, const struct iovec *remote,
                     unsigned num_remote, size_t length)
 {
-    ssize_t n = is_put ? process_vm_writev(pid, local, num_local, remote,
-                                           num_remote, 0) :
-                         process_vm_readv(pid, local, num_local, remote,
-                                          num_remote, 0);
+    ssize_t n = call_kernel(pid, is_put, local, num_local, remote, num_remote);
 
     return (n > 0) && ((size_t)n == length);
 }

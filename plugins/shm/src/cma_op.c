@@ -184,6 +184,9 @@ static unsigned op_progress(cma_peer_t *peer, cma_op_t *op, size_t *budget)
 {
     size_t batch;
 
+    if (op->state == CMA_OP_OVER) {
+        return 0; /* Copied together with an earlier one */
+    }
     if (op->kind == CMA_OP_FLUSH) {
         op->state = (op == peer->head) ? CMA_OP_OVER : CMA_OP_WAITING;
         return 0;
