@@ -6,16 +6,23 @@
 #include "outbox.h"
 
 #include "fence.h"
+#include "speed.h"
 
 #include <string.h>
 
 /* RING_MESSAGES: preferred number of messages of the current size in a ring.
  * RING_MIN_LOG: log2 of the smallest ring. For messages of RING_LARGE bytes or
- * more the ring gets its maximum size: README.md explains why. */
-enum { RING_MESSAGES = 32, RING_MIN_LOG = 12, RING_LARGE = 8192 };
+ * more the ring gets the size of large_ring(). CACHE_PARTS: part of the private
+ * cache that a ring takes at most unless the cores are near. */
+enum {
+    RING_MESSAGES = 32,
+    RING_MIN_LOG  = 12,
+    RING_LARGE    = 8192,
+    CACHE_PARTS   = 4
+};
 
-/* RING_TOTAL: limit in bytes for all rings of one inbox together. Each ring may
- * nevertheless have RING_FAIR bytes. */
+/* RING_TOTAL: limit in bytes for all rings of one inbox together, if the cores
+ * are near. RING_FAIR: bytes that each ring may have nevertheless. */
 #define RING_TOTAL (32ul << 20)
 #define RING_FAIR  (256ul << 10)
 
@@ -333,21 +340,31 @@ ucs_status_t shm_outbox_look_for_cells(shm_outbox_t *outbox)
     return (outbox->next == outbox->limit) ? UCS_ERR_NO_RESOURCE : UCS_OK;
 }
 
+/* Returns the size of the ring for large messages: README.md explains why.
+ * Senders share a limit, but each may have RING_FAIR bytes. */
+static size_t large_ring(const shm_outbox_t *outbox)
+{
+    unsigned senders = atomic_load_explicit(&outbox->head->num_used,
+                                            memory_order_relaxed);
+    int is_near      = shm_outbox_is_near(outbox);
+    size_t total     = is_near ? RING_TOTAL : shm_private_cache();
+    unsigned parts   = is_near ? 1 : CACHE_PARTS;
+    size_t size      = total / ((senders > parts) ? senders : parts);
+
+    return shm_min((size > RING_FAIR) ? size : RING_FAIR, outbox->ring_max);
+}
+
 /* Returns log2 of a suitable size of the ring for messages of `typical` bytes,
- * which also holds two messages of `length` bytes if possible. All senders
- * together are limited by RING_TOTAL. */
+ * which also holds two messages of `length` bytes if possible. */
 static unsigned wanted_log(const shm_outbox_t *outbox, uint32_t length,
                            uint32_t typical)
 {
-    uint32_t used = atomic_load_explicit(&outbox->head->num_used,
-                                         memory_order_relaxed);
-    size_t fair   = RING_TOTAL / ((used > 0) ? used : 1);
-    size_t want   = (typical < RING_LARGE) ? (size_t)typical * RING_MESSAGES :
-                                             outbox->ring_max;
-    unsigned log  = RING_MIN_LOG;
+    size_t want  = large_ring(outbox);
+    unsigned log = RING_MIN_LOG;
 
-    want = shm_min(want, (fair > RING_FAIR) ? fair : RING_FAIR);
-
+    if (typical < RING_LARGE) {
+        want = shm_min(want, (size_t)typical * RING_MESSAGES);
+    }
     if (want < 2 * (size_t)length) {
         want = 2 * (size_t)length;
     }
@@ -366,7 +383,7 @@ static uint32_t good_for(const shm_outbox_t *outbox, uint32_t typical)
     size_t size = 1ul << outbox->ring_log;
     size_t good = shm_min(size / RING_MESSAGES, RING_LARGE - 1);
 
-    if (size >= outbox->ring_max) {
+    if (size >= large_ring(outbox)) {
         return UINT32_MAX;
     }
     return (good > typical) ? (uint32_t)good : typical;

@@ -284,6 +284,12 @@ static void take_answer(shm_probing_t *probing, uint64_t answer)
     }
 }
 
+int shm_outbox_is_near(const shm_outbox_t *outbox)
+{
+    return (outbox->probing.latency >= SAME_LATENCY) &&
+           is_near(outbox->probing.latency);
+}
+
 double shm_outbox_bandwidth(shm_outbox_t *outbox)
 {
     shm_probing_t *probing = &outbox->probing;
@@ -301,6 +307,8 @@ double shm_outbox_bandwidth(shm_outbox_t *outbox)
         if (shm_probed_number(probed) == (uint16_t)probing->sent) {
             probing->awaited = 0;
             take_answer(probing, probed);
+            outbox->ring_good = 0; /* The next message in the ring checks
+                                    * whether it must grow */
         } else if (age > SHM_PROBE_PATIENCE) {
             return 0;
         }
@@ -309,6 +317,6 @@ double shm_outbox_bandwidth(shm_outbox_t *outbox)
         probe(outbox, now);
     }
     return (probing->latency < SAME_LATENCY) ? 0 :
-           is_near(probing->latency)         ? near_bandwidth() :
+           shm_outbox_is_near(outbox)        ? near_bandwidth() :
                                                far_bandwidth(probing);
 }

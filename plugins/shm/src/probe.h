@@ -50,4 +50,8 @@ typedef struct shm_probing {
  * Wakes the receiver only if the outbox has no slot yet and takes one. */
 double shm_outbox_bandwidth(struct shm_outbox *outbox);
 
+/* Returns non-zero if the last probes have shown that the cores share a cache:
+ * zero if they do not, take turns on one core, or if that is unknown. */
+int shm_outbox_is_near(const struct shm_outbox *outbox);
+
 #endif

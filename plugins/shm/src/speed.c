@@ -32,10 +32,12 @@ enum { LINE = 64, NUM_LINES = 32, PART = 2 * LARGE / NUM_LINES };
 
 typedef int (*copy_t)(char *to, char *from, size_t length);
 
-static pthread_once_t once      = PTHREAD_ONCE_INIT;
-static pthread_once_t call_once = PTHREAD_ONCE_INIT;
+static pthread_once_t once       = PTHREAD_ONCE_INIT;
+static pthread_once_t call_once  = PTHREAD_ONCE_INIT;
+static pthread_once_t cache_once = PTHREAD_ONCE_INIT;
 static shm_speed_t speed;
 static double call_time;
+static size_t private_cache;
 
 static int copy_memory(char *to, char *from, size_t length)
 {
@@ -207,4 +209,19 @@ double shm_speed_call(void)
 {
     pthread_once(&call_once, measure_call);
     return call_time;
+}
+
+static void find_cache(void)
+{
+#ifdef _SC_LEVEL2_CACHE_SIZE
+    long size = sysconf(_SC_LEVEL2_CACHE_SIZE);
+
+    private_cache = (size > 0) ? (size_t)size : 0;
+#endif
+}
+
+size_t shm_private_cache(void)
+{
+    pthread_once(&cache_once, find_cache);
+    return private_cache;
 }

@@ -12,6 +12,8 @@
 #ifndef SHM_SPEED_H
 #define SHM_SPEED_H
 
+#include <stddef.h>
+
 typedef struct shm_speed {
     double memory; /* memcpy by one core, bytes per second */
     double kernel; /* process_vm_readv without the overhead of the call, bytes
@@ -28,5 +30,9 @@ const shm_speed_t *shm_speed(void);
  * 2^(1/4), so that different processes usually get the same value. The first
  * call takes about 20 us. Any thread may call it. */
 double shm_speed_call(void);
+
+/* Returns the bytes of the second-level cache, which a core usually does not
+ * share; 0 if the size is unknown. Any thread may call it. */
+size_t shm_private_cache(void);
 
 #endif

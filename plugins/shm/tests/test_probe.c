@@ -8,6 +8,7 @@
 #include "inbox.h"
 #include "outbox.h"
 #include "seg_suite.h"
+#include "speed.h"
 
 #include <math.h>
 #include <string.h>
@@ -53,12 +54,12 @@ static void pair_another(pair_t *pair, shm_outbox_t *outbox)
               UCS_OK);
 }
 
-static void pair_open(pair_t *pair)
+static void pair_open_with(pair_t *pair, uint32_t ring_max)
 {
     shm_inbox_params_t params = {
         .num_slots  = NUM_SLOTS,
         .num_cells  = NUM_CELLS,
-        .ring_max   = RING_MAX,
+        .ring_max   = ring_max,
         .max_length = MAX_LENGTH,
         .seg_flags  = SHM_SEG_EVENT,
         .deliver    = deliver,
@@ -69,6 +70,11 @@ static void pair_open(pair_t *pair)
     seg_space_open(&pair->space, SEG_MEMFD, NULL);
     EXPECT_EQ(shm_inbox_open(&pair->inbox, &pair->space, &params), UCS_OK);
     pair_another(pair, &pair->outbox);
+}
+
+static void pair_open(pair_t *pair)
+{
+    pair_open_with(pair, RING_MAX);
 }
 
 static void pair_join(pair_t *pair)
@@ -359,6 +365,45 @@ START_TEST(the_slower_copy_determines_the_bandwidth)
 }
 END_TEST
 
+/* Returns the size of the ring after space for a large message was reserved. */
+static size_t ring_for_large_messages(pair_t *pair)
+{
+    shm_cell_t *cell;
+    void *bytes = NULL;
+
+    EXPECT_EQ(shm_outbox_reserve(&pair->outbox, MAX_LENGTH, MAX_LENGTH, &cell,
+                                 &bytes),
+              UCS_OK);
+    return 1ul << pair->outbox.ring_log;
+}
+
+START_TEST(only_a_ring_of_near_cores_exceeds_the_private_cache)
+{
+    size_t most = shm_private_cache() / 2;
+    pair_t pair;
+
+    if (most < RING_MAX) {
+        most = RING_MAX; /* Every ring may have as much */
+    }
+
+    pair_open_with(&pair, 1u << 24);
+    pair_join(&pair);
+    ck_assert_uint_le(ring_for_large_messages(&pair), most);
+    ask(&pair);
+    pretend(&pair, FAR);
+    shm_outbox_bandwidth(&pair.outbox);
+    ck_assert_uint_le(ring_for_large_messages(&pair), most);
+
+    ask(&pair);
+    pretend(&pair, NEAR);
+    shm_outbox_bandwidth(&pair.outbox);
+    pretend(&pair, NEAR);
+    shm_outbox_bandwidth(&pair.outbox);
+    EXPECT_EQ(ring_for_large_messages(&pair), 1ul << 24);
+    pair_close(&pair);
+}
+END_TEST
+
 START_TEST(a_probe_does_not_wake_a_sleeping_peer)
 {
     uint32_t bell;
@@ -464,5 +509,6 @@ SEG_SUITE_RUN("probes", a_probe_is_answered_by_progress_without_a_callback,
               a_peer_that_does_not_poll_gives_no_result,
               a_different_result_must_be_confirmed,
               the_slower_copy_determines_the_bandwidth,
+              only_a_ring_of_near_cores_exceeds_the_private_cache,
               a_probe_does_not_wake_a_sleeping_peer,
               a_malformed_probe_cuts_its_sender_off, any_answer_is_handled)
