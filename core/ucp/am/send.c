@@ -98,15 +98,16 @@ static ucs_status_ptr_t start_send(ucp_ep_h ep, uint64_t word,
                                    size_t count, unsigned flags,
                                    const ucp_request_param_t *param)
 {
-    const uint32_t attr = param->op_attr_mask;
     ucp_request_t *req;
     ucs_status_t status;
+    uint32_t attr;
 
     req = ucp_send_begin(ep, buffer, count, 0, param, &status);
     if (req == NULL) {
         return UCS_STATUS_PTR(status);
     }
 
+    attr                            = ucp_send_attr(req, param);
     ucp_send_am(req)->id            = (uint16_t)ucp_am_word_id(word);
     ucp_send_am(req)->wire          = (uint8_t)ucp_am_word_flags(word);
     ucp_send_am(req)->header        = header;

@@ -6,7 +6,6 @@
  */
 #include "ucp/compat/wait.h"
 
-#include "ucp/dt/dt.h"
 
 /* ------------------------------------------------------------- sending -- */
 
@@ -40,33 +39,17 @@ ucs_status_ptr_t ucp_tag_send_sync_nb(ucp_ep_h ep, const void *buffer,
     return ucp_tag_send_sync_nbx(ep, buffer, count, tag, &param);
 }
 
-/* True if the data is contiguous and shorter than UCX_RNDV_SEND_NBR_THRESH. The
- * send then completes without waiting for the receiver (FAST_CMPL), because the
- * caller may wait for the send before it does anything else, for example before
- * it posts a receive. */
-static int is_early(ucp_ep_h ep, size_t count, ucp_datatype_t datatype)
-{
-    ucp_request_param_t param = {
-        .op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE,
-        .datatype     = datatype,
-    };
-    ssize_t length = ucp_dt_plain_length(count, &param);
-
-    return (length >= 0) &&
-           ((size_t)length < ep->worker->context->options.nbr_rndv_thresh);
-}
-
 ucs_status_t ucp_tag_send_nbr(ucp_ep_h ep, const void *buffer, size_t count,
                               ucp_datatype_t datatype, ucp_tag_t tag, void *req)
 {
     ucp_request_param_t param = send_param(datatype, NULL);
     ucs_status_ptr_t ret;
 
-    param.op_attr_mask |= UCP_OP_ATTR_FIELD_REQUEST;
+    /* The caller may wait for the send before it does anything else, for
+     * example before it posts a receive */
+    param.op_attr_mask |= UCP_OP_ATTR_FIELD_REQUEST |
+                          UCP_OP_ATTR_FLAG_FAST_CMPL;
     param.request = req;
-    if (is_early(ep, count, datatype)) {
-        param.op_attr_mask |= UCP_OP_ATTR_FLAG_FAST_CMPL;
-    }
 
     ret = ucp_tag_send_nbx(ep, buffer, count, tag, &param);
     return UCS_PTR_IS_PTR(ret) ? UCS_INPROGRESS : UCS_PTR_RAW_STATUS(ret);

@@ -152,8 +152,8 @@ static const ucs_config_field_t fields[] = {
      offsetof(ucp_config_options_t, adaptive_progress), UCS_CONFIG_TYPE_BOOL},
 
     {"RNDV_SEND_NBR_THRESH", "256k",
-     "Message size, in bytes, below which ucp_tag_send_nbr() does not wait for\n"
-     "the receive.",
+     "Message size, in bytes, below which ucp_tag_send_nbr(), and sends with\n"
+     "UCP_OP_ATTR_FLAG_FAST_CMPL, do not wait for the receiver.",
      offsetof(ucp_config_options_t, nbr_rndv_thresh), UCS_CONFIG_TYPE_MEMUNITS,
      0, "SEND_NBR_RNDV_THRESH"},
 

@@ -455,8 +455,8 @@ ucp_proto_find(const ucp_proto_table_t *table, size_t length)
     return step->proto;
 }
 
-/** Returns the protocol of a message of `length` bytes. `attr`: UCP_OP_ATTR_*
- *  of the user's call. */
+/** Returns the protocol of a message of `length` bytes. `attr`:
+ *  UCP_OP_ATTR_* that hold for it. */
 static UCS_F_ALWAYS_INLINE const ucp_proto_t *
 ucp_proto_of_message(ucp_worker_h worker, const ucp_ep_config_t *config,
                      ucp_op_t op, unsigned dt_class, size_t length,

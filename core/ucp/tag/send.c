@@ -19,16 +19,17 @@ static ucs_status_ptr_t start_send(ucp_ep_h ep, const void *buffer,
                                    size_t count, ucp_tag_t tag, ucp_op_t op,
                                    const ucp_request_param_t *param)
 {
-    const uint32_t attr = param->op_attr_mask;
     const ucp_proto_t *proto;
     ucp_request_t *req;
     ucs_status_t status;
+    uint32_t attr;
 
     req = ucp_send_begin(ep, buffer, count, 0, param, &status);
     if (req == NULL) {
         return UCS_STATUS_PTR(status);
     }
 
+    attr                         = ucp_send_attr(req, param);
     ucp_send_tag(req)->tag       = tag;
     ucp_send_tag(req)->all_sent  = 0;
     ucp_send_tag(req)->in_flight = 0;

@@ -79,6 +79,35 @@ START_TEST(a_wish_for_quick_completion_is_stronger_than_the_threshold)
 }
 END_TEST
 
+START_TEST(a_large_one_waits_for_its_receiver_in_spite_of_that_wish)
+{
+    ucp_request_param_t fast = {.op_attr_mask = UCP_OP_ATTR_FLAG_FAST_CMPL};
+    am_seen_t seen           = {.answer = UCS_OK};
+    ucs_status_ptr_t send, recv;
+    local_t local;
+
+    setenv("UCX_RNDV_SEND_NBR_THRESH", "100000", 1);
+    open_with(&local, "0");
+    unsetenv("UCX_RNDV_SEND_NBR_THRESH");
+    am_set(&local, ID, 0, &seen);
+    send = ucp_tag_send_nbx(local.ep, source, 100000, TAG, &fast);
+    ck_assert(UCS_PTR_IS_PTR(send));
+    local_await(&local, TAG);
+    am_settle(&local);
+    ck_assert_int_eq(ucp_request_check_status(send), UCS_INPROGRESS);
+    recv = local_recv(&local, target, 100000, TAG);
+    ck_assert_int_eq(local_wait(&local, recv), UCS_OK);
+    ck_assert_int_eq(local_wait(&local, send), UCS_OK);
+    am_check(target, 100000, 2);
+
+    send = ucp_am_send_nbx(local.ep, ID, NULL, 0, source, 100000, &fast);
+    am_await(&local, &seen, 1);
+    ck_assert_uint_ne(seen.attr & UCP_AM_RECV_ATTR_FLAG_RNDV, 0);
+    ck_assert_int_eq(local_wait(&local, send), UCS_OK);
+    close_clean(&local);
+}
+END_TEST
+
 START_TEST(a_synchronous_one_waits_for_its_receive)
 {
     ucs_status_ptr_t send, recv;
@@ -461,6 +490,7 @@ END_TEST
 SUITE_MAIN("eager messages in fragments",
            messages_of_any_length_need_no_receiver,
            a_wish_for_quick_completion_is_stronger_than_the_threshold,
+           a_large_one_waits_for_its_receiver_in_spite_of_that_wish,
            a_synchronous_one_waits_for_its_receive,
            active_messages_below_the_threshold_stay_in_order,
            an_active_message_in_fragments_is_like_one_that_is_whole,

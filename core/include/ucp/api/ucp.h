@@ -709,7 +709,8 @@ typedef enum {
     /**
      * Complete as soon as the buffer can be reused, even if the data arrives
      * later. Protocols in which the reuse of the buffer depends on the peer are
-     * not used.
+     * not used, except for tagged and active messages of at least
+     * UCX_RNDV_SEND_NBR_THRESH bytes (256k).
      */
     UCP_OP_ATTR_FLAG_FAST_CMPL      = UCS_BIT(17),
     /** Complete at once or fail (UCS_ERR_NO_RESOURCE); no request. */
