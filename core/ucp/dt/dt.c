@@ -11,16 +11,12 @@
 #include "ucp/dt/dt.h"
 
 #include "ucp/base/worker.h"
+#include "ucp/dt/bypass.h"
 #include "ucp/mem/mem.h"
 #include "ucp/stage/stage.h"
 #include "ucs/debug/log.h"
 
 #include <stdlib.h>
-
-/* Data of at least this many bytes is unpacked by stores that bypass the cache:
- * it does not fit in one core's share of the cache of a recent processor, and
- * would only evict other data. */
-#define STREAM_MIN ((size_t)8 << 20)
 
 static ucs_status_t iov_init(ucp_dt_iter_t *iter, const ucp_dt_iov_t *iov,
                              size_t count)
@@ -398,7 +394,7 @@ ucs_status_t ucp_dt_iter_unpack(ucp_dt_iter_t *iter, size_t offset,
 
     switch (iter->dt_class) {
     case UCP_DT_CLASS_CONTIG:
-        if (iter->length >= STREAM_MIN) {
+        if (iter->length >= ucp_dt_bypass_min) {
             ucx_copy_stream((char *)iter->u.contig.buffer + offset, src,
                             length);
         } else {

@@ -5,6 +5,7 @@
 
 #include "ucp/base/context.h"
 #include "ucp/base/worker.h"
+#include "ucp/dt/bypass.h"
 #include "ucp/dt/dt.h"
 #include "ucp/mem/mem.h"
 
@@ -24,6 +25,36 @@ START_TEST(contiguous_data_is_packed_in_pieces)
         done += ucp_dt_iter_pack(&iter, out + done, 5);
     }
     ck_assert_mem_eq(out, text, done);
+}
+END_TEST
+
+/* The limit depends on the machine's cache: the test sets one of its own. */
+START_TEST(large_data_that_bypasses_the_cache_arrives_whole)
+{
+    enum { SIZE = 20000, PIECE = 3001 };
+    static char in[SIZE], out[SIZE + 1];
+    const size_t before = ucp_dt_bypass_min;
+    ucp_dt_iter_t iter;
+    size_t offset, i;
+
+    for (i = 0; i < SIZE; ++i) {
+        in[i] = (char)(i * 31 + i / 256);
+    }
+    for (ucp_dt_bypass_min = SIZE; ucp_dt_bypass_min <= SIZE + 1;
+         ++ucp_dt_bypass_min) {
+        memset(out, 0, sizeof(out));
+        ck_assert_int_eq(ucp_dt_iter_init(&iter, out, SIZE,
+                                          ucp_dt_make_contig(1), 0),
+                         UCS_OK);
+        for (offset = 0; offset < SIZE; offset += PIECE) {
+            ck_assert_int_eq(ucp_dt_iter_unpack(&iter, offset, in + offset,
+                                                ucs_min(PIECE, SIZE - offset)),
+                             UCS_OK);
+        }
+        ck_assert_int_eq(memcmp(in, out, SIZE), 0);
+        ck_assert_int_eq(out[SIZE], 0);
+    }
+    ucp_dt_bypass_min = before;
 }
 END_TEST
 
@@ -340,6 +371,7 @@ START_TEST(a_list_uses_a_handle_that_is_valid_for_it)
 END_TEST
 
 SUITE_MAIN("datatypes", contiguous_data_is_packed_in_pieces,
+           large_data_that_bypasses_the_cache_arrives_whole,
            a_size_that_overflows_is_refused,
            scattered_data_with_empty_entries_goes_both_ways,
            pieces_of_memory_are_described_without_empty_ones,
