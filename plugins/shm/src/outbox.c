@@ -10,16 +10,11 @@
 
 #include <string.h>
 
-/* RING_MESSAGES: preferred number of messages of the current size in a ring.
- * RING_MIN_LOG: log2 of the smallest ring. For messages of RING_LARGE bytes or
- * more the ring gets the size of large_ring(). CACHE_PARTS: part of the private
- * cache that a ring takes at most unless the cores are near. */
-enum {
-    RING_MESSAGES = 32,
-    RING_MIN_LOG  = 12,
-    RING_LARGE    = 8192,
-    CACHE_PARTS   = 4
-};
+/* RING_MIN_LOG: log2 of the smallest ring. For messages of RING_LARGE bytes or
+ * more the ring gets the size of large_ring(), for others at most this size.
+ * CACHE_PARTS: part of the private cache that a ring takes at most unless the
+ * cores are near. */
+enum { RING_MIN_LOG = 12, RING_LARGE = 8192, CACHE_PARTS = 4 };
 
 /* RING_TOTAL: limit in bytes for all rings of one inbox together, if the cores
  * are near. RING_FAIR: bytes that each ring may have nevertheless. */
@@ -363,7 +358,7 @@ static unsigned wanted_log(const shm_outbox_t *outbox, uint32_t length,
     unsigned log = RING_MIN_LOG;
 
     if (typical < RING_LARGE) {
-        want = shm_min(want, (size_t)typical * RING_MESSAGES);
+        want = shm_min(want, (size_t)typical * outbox->num_cells);
     }
     if (want < 2 * (size_t)length) {
         want = 2 * (size_t)length;
@@ -381,7 +376,7 @@ static unsigned wanted_log(const shm_outbox_t *outbox, uint32_t length,
 static uint32_t good_for(const shm_outbox_t *outbox, uint32_t typical)
 {
     size_t size = 1ul << outbox->ring_log;
-    size_t good = shm_min(size / RING_MESSAGES, RING_LARGE - 1);
+    size_t good = shm_min(size / outbox->num_cells, RING_LARGE - 1);
 
     if (size >= large_ring(outbox)) {
         return UINT32_MAX;

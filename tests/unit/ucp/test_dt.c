@@ -48,7 +48,8 @@ START_TEST(large_data_that_bypasses_the_cache_arrives_whole)
                          UCS_OK);
         for (offset = 0; offset < SIZE; offset += PIECE) {
             ck_assert_int_eq(ucp_dt_iter_unpack(&iter, offset, in + offset,
-                                                ucs_min(PIECE, SIZE - offset)),
+                                                ucs_min((size_t)PIECE,
+                                                        SIZE - offset)),
                              UCS_OK);
         }
         ck_assert_int_eq(memcmp(in, out, SIZE), 0);
