@@ -12,22 +12,24 @@
  */
 #include "cma.h"
 
-/* OP_INSIDE: maximum bytes of short operations that put and get copy before
- * they return, between two calls of progress. Further operations are queued,
- * and the next progress copies short ones in one system call (cma_batch.c).
- * Otherwise a call of UCP's progress that posts many gets would copy all of
- * them; meanwhile this process would send nothing, and its peers would wait.
- * They are queued, too, while short operations are in the queue: otherwise
- * those would wait as long as others are posted.
+/* OP_SHORT: maximum bytes of a short operation, and of short ones that are
+ * copied in one system call (cma_batch.c).
+ * OP_INSIDE: bytes that put and get copy before they return, between two calls
+ * of progress, and that one progress copies: once as many are copied, further
+ * operations wait for the next progress. Otherwise a call of UCP's progress that
+ * posts many gets would copy all of them; meanwhile this process would send
+ * nothing, and its peers would wait. An operation also waits while short ones are
+ * in the queue: otherwise those would wait as long as others are posted.
  * OP_STEP: maximum bytes of one part of a copy without a helper. */
-#define OP_INSIDE (256ul * 1024)
+#define OP_SHORT  (256ul * 1024)
+#define OP_INSIDE (64ul * 1024)
 #define OP_STEP   (512ul * 1024)
 
 /* --- The queue ----------------------------------------------------------- */
 
 static int op_is_short(const cma_op_t *op)
 {
-    return (op->kind != CMA_OP_FLUSH) && (op->length <= OP_INSIDE);
+    return (op->kind != CMA_OP_FLUSH) && (op->length <= OP_SHORT);
 }
 
 static void op_queue(cma_peer_t *peer, cma_op_t *op)
@@ -191,9 +193,9 @@ static unsigned op_progress(cma_peer_t *peer, cma_op_t *op, size_t *budget)
         op->state = (op == peer->head) ? CMA_OP_OVER : CMA_OP_WAITING;
         return 0;
     }
-    batch = cma_batch_copy(peer, op, *budget);
+    batch = (*budget > 0) ? cma_batch_copy(peer, op, OP_SHORT) : 0;
     if (batch > 0) {
-        *budget -= batch;
+        *budget -= shm_min(*budget, batch);
         return 1;
     }
     if ((*budget > 0) && op_copy(peer, op)) {
@@ -338,7 +340,7 @@ static ucs_status_t copy_inside(cma_peer_t *peer, int is_put,
 /* Returns whether put or get copies `length` bytes before it returns. */
 static int is_copied_inside(const cma_peer_t *peer, size_t length)
 {
-    return (length <= OP_INSIDE - peer->iface->inside) &&
+    return (length + peer->iface->inside <= OP_INSIDE) &&
            (peer->num_short == 0) &&
            ((peer->head == NULL) || (peer->head->epoch == peer->epoch));
 }
