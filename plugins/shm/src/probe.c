@@ -24,10 +24,14 @@
  * than a private cache are in the shared cache of near cores when they are
  * read: the copy in a probe, whose lines are in the private cache of the
  * sender, would be slower than messages, and is not used for near cores.
- * NEAR_PART: threshold as a part of the memory latency. NEAR_LEAST, NEAR_MOST:
- * limits of the threshold in ns, because the measurement of memory may be
- * disturbed. NEAR_ASSUMED: threshold in ns if memory cannot be measured. */
-#define NEAR_PART    0.6
+ * NEAR_PART, FAR_PART: thresholds as parts of the memory latency, the latter for
+ * cores that count as near. With one threshold of 0.6, cores whose lines take
+ * 0.53 to 0.59 of it (80 to 88 of 150 ns, on a Xeon) were near in half of the
+ * processes. NEAR_LEAST, NEAR_MOST: limits of a threshold in ns, because the
+ * measurement of memory may be disturbed. NEAR_ASSUMED: threshold in ns if
+ * memory cannot be measured. */
+#define NEAR_PART    0.5
+#define FAR_PART     0.65
 #define NEAR_LEAST   40.0
 #define NEAR_MOST    100.0
 #define NEAR_ASSUMED 80.0
@@ -247,10 +251,14 @@ static double within(double value, double least, double most, double assumed)
                              value;
 }
 
-static int is_near(uint32_t latency)
+/* Returns whether cores with this latency count as near, after the results so
+ * far. */
+static int is_near(const shm_probing_t *probing, uint32_t latency)
 {
-    return latency * 1e-3 < within(NEAR_PART * shm_speed()->line * 1e9,
-                                   NEAR_LEAST, NEAR_MOST, NEAR_ASSUMED);
+    double part = probing->is_near ? FAR_PART : NEAR_PART;
+
+    return latency * 1e-3 < within(part * shm_speed()->line * 1e9, NEAR_LEAST,
+                                   NEAR_MOST, NEAR_ASSUMED);
 }
 
 /* Returns the bandwidth between cores that are not near. The faster one of the
@@ -260,24 +268,24 @@ static double far_bandwidth(const shm_probing_t *probing)
     return 1024 / (shm_min(probing->took, probing->took_before) * 1e-12);
 }
 
-/* Records an answer. If is_near() has another result for it than for the
- * current value, the new value is used only after the next probe has confirmed
+/* Records an answer. If is_near() has another result for it than for
+ * the current value, the new value is used only after the next probe has confirmed
  * that result, because a single probe may be disturbed. */
 static void take_answer(shm_probing_t *probing, uint64_t answer)
 {
     uint32_t latency = shm_probed_latency(answer);
     uint32_t copy    = shm_probed_copy(answer);
+    int near         = is_near(probing, latency);
 
-    if ((probing->latency == 0) ||
-        (is_near(latency) == is_near(probing->latency)) ||
-        ((probing->doubt != 0) &&
-         (is_near(latency) == is_near(probing->doubt)))) {
+    if ((probing->latency == 0) || (near == probing->is_near) ||
+        ((probing->doubt != 0) && (near == is_near(probing, probing->doubt)))) {
         probing->took_before = (probing->latency == 0) ? UINT32_MAX :
                                                          probing->took;
         /* Sender and receiver copy at the same time, so that the slower one
          * determines the bandwidth */
         probing->took    = (copy > probing->written) ? copy : probing->written;
         probing->latency = latency;
+        probing->is_near = (uint8_t)near;
         probing->doubt   = 0;
     } else {
         probing->doubt = latency;
@@ -286,8 +294,7 @@ static void take_answer(shm_probing_t *probing, uint64_t answer)
 
 int shm_outbox_is_near(const shm_outbox_t *outbox)
 {
-    return (outbox->probing.latency >= SAME_LATENCY) &&
-           is_near(outbox->probing.latency);
+    return (outbox->probing.latency >= SAME_LATENCY) && outbox->probing.is_near;
 }
 
 double shm_outbox_bandwidth(shm_outbox_t *outbox)

@@ -41,6 +41,7 @@ typedef struct shm_probing {
                            * limit of is_near() (probe.c) than `latency` and
                            * must be confirmed by the next probe; 0: none */
     uint8_t awaited;      /* The last probe is unanswered */
+    uint8_t is_near;      /* The cores count as near, or take turns on one */
 } shm_probing_t;
 
 /* Returns the bandwidth in bytes per second of large messages through the ring,

@@ -343,6 +343,47 @@ START_TEST(a_different_result_must_be_confirmed)
 }
 END_TEST
 
+/* Lets the sender get this latency twice in a row, so that it counts. */
+static double ask_twice(pair_t *pair, uint32_t latency)
+{
+    ask(pair);
+    pretend(pair, latency);
+    shm_outbox_bandwidth(&pair->outbox);
+    if (pair->outbox.probing.awaited) {
+        pretend(pair, latency);
+    }
+    return shm_outbox_bandwidth(&pair->outbox);
+}
+
+START_TEST(a_latency_between_both_limits_changes_nothing)
+{
+    /* between half and two thirds of the latency of memory, and between the
+     * limits of a threshold */
+    const double between = 0.57e12 * shm_speed()->line;
+    pair_t pair;
+
+    if ((between < 46e3) || (between > 99e3)) {
+        printf("skipped: a line of memory takes %.0f ns here, so that both "
+               "limits are equal\n",
+               shm_speed()->line * 1e9);
+        return;
+    }
+    pair_open(&pair);
+    pair_join(&pair);
+    ask_twice(&pair, (uint32_t)between);
+    EXPECT_TRUE(!shm_outbox_is_near(&pair.outbox));
+    ask_twice(&pair, NEAR);
+    EXPECT_TRUE(shm_outbox_is_near(&pair.outbox));
+    ask_twice(&pair, (uint32_t)between);
+    EXPECT_TRUE(shm_outbox_is_near(&pair.outbox));
+    ask_twice(&pair, FAR);
+    EXPECT_TRUE(!shm_outbox_is_near(&pair.outbox));
+    ask_twice(&pair, (uint32_t)between);
+    EXPECT_TRUE(!shm_outbox_is_near(&pair.outbox));
+    pair_close(&pair);
+}
+END_TEST
+
 /* The bandwidth is that of the slower side's copy, in the faster one of the
  * last two probes. */
 START_TEST(the_slower_copy_determines_the_bandwidth)
@@ -508,6 +549,7 @@ SEG_SUITE_RUN("probes", a_probe_is_answered_by_progress_without_a_callback,
               lines_of_a_probe_are_spread_and_differ_from_the_last_ones,
               a_peer_that_does_not_poll_gives_no_result,
               a_different_result_must_be_confirmed,
+              a_latency_between_both_limits_changes_nothing,
               the_slower_copy_determines_the_bandwidth,
               only_a_ring_of_near_cores_exceeds_the_private_cache,
               a_probe_does_not_wake_a_sleeping_peer,
