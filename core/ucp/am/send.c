@@ -167,6 +167,7 @@ send_message(ucp_ep_h ep, unsigned id, const void *header, size_t header_length,
         status = ucp_am_short(ep, ucp_am_word(id, wire, header_length), header,
                               header_length, buffer, (size_t)length, 0);
         if (ucs_likely(status == UCS_OK)) {
+            ucp_measure_before(ep, (size_t)length); /* the next message */
             goto out;
         }
         if (status == UCS_INPROGRESS) {

@@ -184,14 +184,6 @@ static const ucp_ep_config_t *keep(ucp_worker_h worker, ucp_ep_config_t *config)
         /* A short send cannot send the message that asks the peer. */
         config->tag_short_end = 0;
     }
-    if (config->rndv_lane != UCP_NULL_LANE) {
-        /* A short send without a request does not call ucp_measure_before(), so
-         * messages of at least UCP_MEASURE_MIN bytes need a request. */
-        config->tag_short_end = ucs_min(config->tag_short_end,
-                                        (size_t)UCP_MEASURE_MIN);
-        config->am_short_end  = ucs_min(config->am_short_end,
-                                        (size_t)UCP_MEASURE_MIN);
-    }
     config->staged = !!(worker->flags & UCP_WORKER_FLAG_STAGE);
 
     configs = realloc(worker->configs,

@@ -55,11 +55,11 @@ double ucp_measure_bandwidth(unsigned class);
  *  supports them. */
 int ucp_measure_describe(const ucp_ep_config_t *config, char *text, size_t max);
 
-/** Called before the protocol of an operation of `length` bytes is selected:
- *  queries the bandwidths if that is due. */
+/** Called before the protocol of an operation of `length` bytes is selected, or
+ *  after a short send: queries the bandwidths if that is due. */
 static UCS_F_ALWAYS_INLINE void ucp_measure_before(ucp_ep_h ep, size_t length)
 {
-    if (length >= UCP_MEASURE_MIN) {
+    if (ucs_unlikely(length >= UCP_MEASURE_MIN)) {
         if (length >= ep->unmeasured) {
             ucp_ep_measure(ep, length);
         } else {

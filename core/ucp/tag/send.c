@@ -66,6 +66,7 @@ ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep, const void *buffer, size_t count,
         status = ep->am->ops->am_short(ep->am, UCP_AM_ID_EAGER, htole64(tag),
                                        buffer, (unsigned)length);
         if (ucs_likely(status == UCS_OK)) {
+            ucp_measure_before(ep, (size_t)length); /* the next message */
             goto out;
         }
         if (status == UCS_INPROGRESS) {
