@@ -81,7 +81,7 @@ static const ucp_proto_t *select_proto(ucp_ep_h ep, ucp_request_t *req,
         return &ucp_proto_am_rndv;
     }
     if (!(attr & UCP_PROTO_ATTR_SOON)) {
-        ucp_measure_before(ep, length);
+        ucp_measure_if_due(ep, length);
     }
     proto = ucp_proto_of_message(ep->worker, ep->config, op, req->dt.dt_class,
                                  length, attr);
@@ -167,7 +167,7 @@ send_message(ucp_ep_h ep, unsigned id, const void *header, size_t header_length,
         status = ucp_am_short(ep, ucp_am_word(id, wire, header_length), header,
                               header_length, buffer, (size_t)length, 0);
         if (ucs_likely(status == UCS_OK)) {
-            ucp_measure_before(ep, (size_t)length); /* the next message */
+            ucp_measure_if_due(ep, (size_t)length);
             goto out;
         }
         if (status == UCS_INPROGRESS) {

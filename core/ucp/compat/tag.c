@@ -6,7 +6,6 @@
  */
 #include "ucp/compat/wait.h"
 
-
 /* ------------------------------------------------------------- sending -- */
 
 static ucp_request_param_t send_param(ucp_datatype_t datatype,

@@ -7,8 +7,8 @@
 
 #include <stddef.h>
 
-/** Contiguous data of at least this many bytes is unpacked by stores that bypass
- *  the caches. Set when the library is loaded. */
+/** Contiguous data of at least this many bytes is unpacked by stores that
+ *  bypass the caches. Set when the library is loaded. */
 extern size_t ucp_dt_bypass_min;
 
 #endif

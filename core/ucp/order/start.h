@@ -18,8 +18,8 @@ ucp_request_t *ucp_send_begin(ucp_ep_h ep, const void *buffer, size_t count,
                               ucs_status_t *status_p);
 
 /** Returns UCP_OP_ATTR_* of the user's call as they hold for the data of `req`.
- *  FAST_CMPL holds below UCX_RNDV_SEND_NBR_THRESH only: to copy more takes longer
- *  than to wait until the receiver has read it. */
+ *  FAST_CMPL holds below UCX_RNDV_SEND_NBR_THRESH only: to copy more takes
+ *  longer than to wait until the receiver has read it. */
 static UCS_F_ALWAYS_INLINE uint32_t
 ucp_send_attr(const ucp_request_t *req, const ucp_request_param_t *param)
 {

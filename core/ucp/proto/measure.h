@@ -56,8 +56,9 @@ double ucp_measure_bandwidth(unsigned class);
 int ucp_measure_describe(const ucp_ep_config_t *config, char *text, size_t max);
 
 /** Called before the protocol of an operation of `length` bytes is selected, or
- *  after a short send: queries the bandwidths if that is due. */
-static UCS_F_ALWAYS_INLINE void ucp_measure_before(ucp_ep_h ep, size_t length)
+ *  after a short send, for later operations: queries the bandwidths if that is
+ *  due. */
+static UCS_F_ALWAYS_INLINE void ucp_measure_if_due(ucp_ep_h ep, size_t length)
 {
     if (ucs_unlikely(length >= UCP_MEASURE_MIN)) {
         if (length >= ep->unmeasured) {

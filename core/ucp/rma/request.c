@@ -70,7 +70,7 @@ ucp_request_t *ucp_rma_request(ucp_ep_h ep, void *buffer, size_t count,
         return NULL;
     }
 
-    ucp_measure_before(ep, req->dt.length);
+    ucp_measure_if_due(ep, req->dt.length);
     config = config_for(rkey, ep, param);
     if (config == NULL) {
         *status_p = UCS_ERR_NO_MEMORY;

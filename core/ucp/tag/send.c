@@ -37,7 +37,7 @@ static ucs_status_ptr_t start_send(ucp_ep_h ep, const void *buffer,
     if (ucs_unlikely(ep->config->tag_path == UCP_TAG_PATH_ASK)) {
         ucp_tag_offload_ask(ep);
     }
-    ucp_measure_before(ep, req->dt.length);
+    ucp_measure_if_due(ep, req->dt.length);
     proto = ucp_proto_of_message(ep->worker, ep->config, op, req->dt.dt_class,
                                  req->dt.length, attr);
     if (op == UCP_OP_TAG_SEND) {
@@ -66,7 +66,7 @@ ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep, const void *buffer, size_t count,
         status = ep->am->ops->am_short(ep->am, UCP_AM_ID_EAGER, htole64(tag),
                                        buffer, (unsigned)length);
         if (ucs_likely(status == UCS_OK)) {
-            ucp_measure_before(ep, (size_t)length); /* the next message */
+            ucp_measure_if_due(ep, (size_t)length);
             goto out;
         }
         if (status == UCS_INPROGRESS) {

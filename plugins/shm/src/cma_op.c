@@ -16,10 +16,10 @@
  * copied in one system call (cma_batch.c).
  * OP_INSIDE: bytes that put and get copy before they return, between two calls
  * of progress, and that one progress copies: once as many are copied, further
- * operations wait for the next progress. Otherwise a call of UCP's progress that
- * posts many gets would copy all of them; meanwhile this process would send
- * nothing, and its peers would wait. An operation also waits while short ones are
- * in the queue: otherwise those would wait as long as others are posted.
+ * operations wait for the next progress. Otherwise a call of UCP's progress
+ * that posts many gets would copy all of them; meanwhile this process would
+ * send nothing, and its peers would wait. An operation also waits while short
+ * ones are in the queue: these must not wait until nothing more is posted.
  * OP_STEP: maximum bytes of one part of a copy without a helper. */
 #define OP_SHORT  (256ul * 1024)
 #define OP_INSIDE (64ul * 1024)
@@ -240,8 +240,9 @@ static unsigned peer_progress(cma_peer_t *peer, size_t *budget)
 }
 
 /* Copies at most one part of a long or shared operation, or short operations of
- * OP_INSIDE bytes, in each call. After a call that has copied, the first peer in
- * the list moves to its end, so that the operations of all peers advance. */
+ * OP_INSIDE bytes or in one system call. After a call that has copied, the
+ * first peer in the list moves to its end, so that the operations of all peers
+ * advance. */
 unsigned cma_ops_progress(cma_iface_t *iface)
 {
     cma_peer_t *first = iface->busy, **link = &iface->busy;

@@ -24,8 +24,8 @@
  * than a private cache are in the shared cache of near cores when they are
  * read: the copy in a probe, whose lines are in the private cache of the
  * sender, would be slower than messages, and is not used for near cores.
- * NEAR_PART, FAR_PART: thresholds as parts of the memory latency, the latter for
- * cores that count as near. With one threshold of 0.6, cores whose lines take
+ * NEAR_PART, FAR_PART: thresholds as parts of the memory latency, the latter
+ * for cores that count as near. With one threshold of 0.6, cores whose lines take
  * 0.53 to 0.59 of it (80 to 88 of 150 ns, on a Xeon) were near in half of the
  * processes. NEAR_LEAST, NEAR_MOST: limits of a threshold in ns, because the
  * measurement of memory may be disturbed. NEAR_ASSUMED: threshold in ns if
@@ -268,8 +268,8 @@ static double far_bandwidth(const shm_probing_t *probing)
     return 1024 / (shm_min(probing->took, probing->took_before) * 1e-12);
 }
 
-/* Records an answer. If is_near() has another result for it than for
- * the current value, the new value is used only after the next probe has confirmed
+/* Records an answer. If is_near() has another result for it than for the
+ * current value, the new value is used only after the next probe has confirmed
  * that result, because a single probe may be disturbed. */
 static void take_answer(shm_probing_t *probing, uint64_t answer)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Measures how fast this processor copies memory, how fast the kernel copies
- * between processes, and the latency of a cache line from memory. Measured once
- * in a process, with memory of this process: no peer is needed, and the kernel
- * does the same work as for another process.
+ * How fast this processor copies memory, how fast the kernel copies between
+ * processes, the latency of a cache line from memory, and the size of the
+ * private cache. Speeds are measured once in a process, with memory of this
+ * process: no peer is needed, and the kernel does the same work as for another
+ * process.
  *
  * The memory is touched before, so that there are no page faults, and the
  * shortest of several tries counts, because other processes can only make a

@@ -333,9 +333,9 @@ ucs_status_ptr_t ucp_tag_send_nb(ucp_ep_h ep, const void *buffer, size_t count,
 
 /**
  * Sends a tagged message with the caller's request. For senders that wait for
- * the completion at once. There is no callback. Contiguous data shorter than
- * UCX_RNDV_SEND_NBR_THRESH is sent with UCP_OP_ATTR_FLAG_FAST_CMPL, so that the
- * send does not wait for the receive.
+ * the completion at once. There is no callback. Sends with
+ * UCP_OP_ATTR_FLAG_FAST_CMPL: the send of less than UCX_RNDV_SEND_NBR_THRESH
+ * bytes does not wait for the receive.
  * @deprecated ucp_tag_send_nbx() with UCP_OP_ATTR_FIELD_REQUEST.
  *
  * @return UCS_OK          complete; @a req is not in use
