@@ -225,7 +225,7 @@ static ucs_status_t iface_query(uct_iface_h iface, ucx_iface_attr_t *attr)
     base->device_addr_len  = sizeof(udp_dev_addr_t);
     base->iface_addr_len   = sizeof(udp_iface_addr_t);
     base->overhead         = 4e-6;
-    base->latency.c        = 20e-6;
+    base->latency.c        = 8e-6;
     base->bandwidth.shared = 200e6;
     base->max_num_eps      = SIZE_MAX;
     base->dev_num_paths    = 1;
