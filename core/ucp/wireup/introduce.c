@@ -319,6 +319,7 @@ ucs_status_t ucp_wireup_farewell_handler(void *arg, void *data, size_t length,
     ucp_worker_h worker = arg;
     ucp_wire_end_t sender;
     ucp_ep_h ep, half;
+    int sends_another;
 
     if (length != sizeof(sender)) {
         ucs_diag("dropped a farewell of %zu bytes: wrong size", length);
@@ -331,10 +332,14 @@ ucs_status_t ucp_wireup_farewell_handler(void *arg, void *data, size_t length,
     ep   = ucp_wireup_reply_ep(worker, &sender);
     if ((ep != NULL) && (ep->flags & UCP_EP_FLAG_LOOPBACK)) {
         /* The endpoint's own FAREWELL has arrived. The close continues; if a
-         * handler introduces the endpoint again for a reply, the endpoint sends
-         * another FAREWELL */
+         * handler has introduced the endpoint again for a reply, the endpoint
+         * sends another FAREWELL, and its messages still need the half */
+        sends_another = ep->flags & UCP_EP_FLAG_INTRODUCED;
         ep->leaving = 0;
         ucp_ep_replied(ep);
+        if (sends_another) {
+            return UCS_OK;
+        }
         ep = NULL;
     }
     if (ep != NULL) {
