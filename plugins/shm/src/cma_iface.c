@@ -157,7 +157,8 @@ static ucs_status_t iface_setup(cma_iface_t *iface)
     }
     if (config->overhead < 0) {
         measured         = shm_speed_call();
-        config->overhead = (measured > 0) ? measured : CALL_ASSUMED;
+        config->overhead = (measured > 0) ? shm_speed_rounded(measured) :
+                                            CALL_ASSUMED;
     }
     iface_allow_readers(iface);
     iface_open_inbox(iface);

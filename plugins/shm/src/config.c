@@ -65,8 +65,9 @@ static const ucx_config_field_t sysv_md_fields[] = {
             "BW", BANDWIDTH, bw, "auto", 0, 0, \
             "Bandwidth of copies through shared memory, to select protocols; " \
             "auto measures it between the processes."), \
-        IFACE("LATENCY", TIME, latency, "60ns", 0, 0, \
-              "One-way latency of a small message, to select protocols."), \
+        IFACE("LATENCY", TIME, latency, "auto", 0, 0, \
+              "One-way latency of a small message, to select protocols; auto " \
+              "takes the measured latency of a cache line from memory."), \
         IFACE("OVERHEAD", TIME, overhead, "10ns", 0, 0, \
               "Time that a message costs the sender, to select protocols."), \
         IFACE( \
@@ -96,8 +97,8 @@ static const ucx_config_field_t cma_fields[] = {
     CMA("BW", BANDWIDTH, bw, "auto", 0, 0,
         "Bandwidth of large copies, to select protocols; auto measures the "
         "kernel's copies at the first large transfer."),
-    CMA("LATENCY", TIME, latency, "80ns", 0, 0,
-        "Latency of an operation, to select protocols."),
+    CMA("LATENCY", TIME, latency, "0", 0, 0,
+        "Latency of an operation beside its overhead, to select protocols."),
     CMA("OVERHEAD", TIME, overhead, "auto", 0, 0,
         "Overhead of an operation without the copy, to select protocols; auto "
         "measures the kernel's call."),

@@ -6,6 +6,7 @@
 #include "iface.h"
 
 #include "access.h"
+#include "speed.h"
 
 #include <endian.h>
 #include <stdio.h>
@@ -22,6 +23,8 @@
 #define BANDWIDTH      12179.0 * 1024 * 1024
 #define COPY_BANDWIDTH 12e9
 #define DIRECT_GAIN    3.0
+/* Seconds, if the latency of memory cannot be measured. */
+#define LATENCY_ASSUMED 80e-9
 
 /* Hot path: delivers one message of the inbox. */
 static SHM_INLINE ucs_status_t deliver(void *arg, unsigned slot, uint8_t id,
@@ -68,17 +71,23 @@ static unsigned round_up_to_power_of_two(size_t value)
     return result;
 }
 
-/* Checks the configuration, and sets the limits in `params`. A ring must hold
- * two messages of the maximum length, so that one can be written while the
- * other is read. */
+/* Checks the configuration, replaces "auto", and sets the limits in `params`. A
+ * ring must hold two messages of the maximum length, so that one can be written
+ * while the other is read. */
 static ucs_status_t check_config(shm_iface_t *iface, shm_inbox_params_t *params)
 {
     const ucx_host_t *host     = iface->host;
     shm_iface_config_t *config = &iface->config;
+    double line;
 
     params->num_slots = config->max_peers;
     params->num_cells = round_up_to_power_of_two(config->fifo_size);
     params->ring_max  = round_up_to_power_of_two(config->ring_size);
+    if (config->latency < 0) {
+        line            = shm_speed_line();
+        config->latency = (line > 0) ? shm_speed_rounded(line) :
+                                       LATENCY_ASSUMED;
+    }
     if ((config->seg_size > params->ring_max / 2) ||
         (config->zcopy_size > params->ring_max / 2)) {
         ucx_error("SEG_SIZE %zu and ZCOPY_SIZE %zu must not be more than half"

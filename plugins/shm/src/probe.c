@@ -257,7 +257,7 @@ static int is_near(const shm_probing_t *probing, uint32_t latency)
 {
     double part = probing->is_near ? FAR_PART : NEAR_PART;
 
-    return latency * 1e-3 < within(part * shm_speed()->line * 1e9, NEAR_LEAST,
+    return latency * 1e-3 < within(part * shm_speed_line() * 1e9, NEAR_LEAST,
                                    NEAR_MOST, NEAR_ASSUMED);
 }
 

@@ -23,20 +23,21 @@ enum { SMALL = 4096, LARGE = 65536, TRIES = 6 };
  * PART bytes, a page, of 2 * LARGE bytes of memory. */
 enum { LINE = 64, NUM_LINES = 32, PART = 2 * LARGE / NUM_LINES };
 
-/* The time of a call is rounded to one of these values: CALL_LEAST seconds, and
- * each further value larger by the factor CALL_STEP, 2^(1/4). CALL_HALF, its
- * square root, is the factor at which rounding changes to the next value. */
-#define CALL_LEAST 100e-9
-#define CALL_STEP  1.189207
-#define CALL_HALF  1.090508
+/* Times are rounded to one of these values: ROUND_LEAST seconds, and each
+ * further value larger by the factor ROUND_STEP, 2^(1/4). ROUND_HALF, its square
+ * root, is the factor at which rounding changes to the next value. */
+#define ROUND_LEAST 25e-9
+#define ROUND_STEP  1.189207
+#define ROUND_HALF  1.090508
 
 typedef int (*copy_t)(char *to, char *from, size_t length);
 
 static pthread_once_t once       = PTHREAD_ONCE_INIT;
 static pthread_once_t call_once  = PTHREAD_ONCE_INIT;
+static pthread_once_t line_once  = PTHREAD_ONCE_INIT;
 static pthread_once_t cache_once = PTHREAD_ONCE_INIT;
 static shm_speed_t speed;
-static double call_time;
+static double call_time, line_time;
 static size_t private_cache;
 
 static int copy_memory(char *to, char *from, size_t length)
@@ -62,6 +63,16 @@ static double now(void)
 
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+/* Returns 2 * LARGE bytes of memory that has been written; NULL if there is no
+ * memory. */
+static char *map_memory(void)
+{
+    char *memory = mmap(NULL, 2 * LARGE, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+    return (memory == MAP_FAILED) ? NULL : memset(memory, 1, 2 * LARGE);
 }
 
 static double least_of(double a, double b)
@@ -140,23 +151,28 @@ static double read_chained(const volatile uint8_t *memory)
     return now() - start;
 }
 
-static void measure_line(char *memory)
+static void measure_line(void)
 {
     double chained = 1;
+    char *memory   = map_memory();
     int i;
 
+    if (memory == NULL) {
+        return;
+    }
     for (i = 0; i < TRIES / 2; ++i) {
         flush_lines(memory);
         chained = least_of(chained, read_chained((uint8_t *)memory));
     }
-    speed.line = chained / NUM_LINES;
+    line_time = chained / NUM_LINES;
+    munmap(memory, 2 * LARGE);
 }
 
 #else
 
 /* Measures nothing: there is no code for this processor that removes a line
  * from all caches. */
-static void measure_line(char *memory)
+static void measure_line(void)
 {
 }
 
@@ -166,16 +182,13 @@ static void measure_line(char *memory)
 
 static void measure(void)
 {
-    char *memory = mmap(NULL, 2 * LARGE, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    char *memory = map_memory();
 
-    if (memory == MAP_FAILED) {
+    if (memory == NULL) {
         return;
     }
-    memset(memory, 1, 2 * LARGE);
     speed.memory = bandwidth(copy_memory, memory);
     speed.kernel = bandwidth(copy_by_kernel, memory);
-    measure_line(memory);
     munmap(memory, 2 * LARGE);
 }
 
@@ -200,15 +213,29 @@ static void measure_call(void)
         }
         least = least_of(least, now() - start);
     }
-    for (call_time = CALL_LEAST; call_time * CALL_HALF < least;) {
-        call_time *= CALL_STEP;
-    }
+    call_time = least;
 }
 
 double shm_speed_call(void)
 {
     pthread_once(&call_once, measure_call);
     return call_time;
+}
+
+double shm_speed_line(void)
+{
+    pthread_once(&line_once, measure_line);
+    return line_time;
+}
+
+double shm_speed_rounded(double seconds)
+{
+    double rounded = ROUND_LEAST;
+
+    while (rounded * ROUND_HALF < seconds) {
+        rounded *= ROUND_STEP;
+    }
+    return rounded;
 }
 
 static void find_cache(void)

@@ -19,7 +19,6 @@ typedef struct shm_speed {
     double memory; /* memcpy by one core, bytes per second */
     double kernel; /* process_vm_readv without the overhead of the call, bytes
                     * per second */
-    double line;   /* Latency of a line that no cache contains, seconds */
 } shm_speed_t;
 
 /* Returns the measured speeds. Members are 0 if they cannot be measured. The
@@ -27,10 +26,18 @@ typedef struct shm_speed {
 const shm_speed_t *shm_speed(void);
 
 /* Returns the seconds of a system call that copies a few bytes of a process; 0
- * if the kernel denies it. The value is rounded to a scale with steps of
- * 2^(1/4), so that different processes usually get the same value. The first
- * call takes about 20 us. Any thread may call it. */
+ * if the kernel denies it. The first call takes about 20 us. Any thread may call
+ * it. */
 double shm_speed_call(void);
+
+/* Returns the latency in seconds of a line that no cache contains; 0 if it
+ * cannot be measured. The first call takes about 50 us. Any thread may call
+ * it. */
+double shm_speed_line(void);
+
+/* Rounds a time in seconds to a scale with steps of 2^(1/4), so that different
+ * processes usually get the same value. */
+double shm_speed_rounded(double seconds);
 
 /* Returns the bytes of the second-level cache, which a core usually does not
  * share; 0 if the size is unknown. Any thread may call it. */

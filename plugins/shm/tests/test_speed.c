@@ -44,13 +44,29 @@ START_TEST(copies_are_measured_once_for_all_threads)
     ck_assert_double_lt(first.kernel, MOST);
     ck_assert((call == 0) == (first.kernel == 0));
     ck_assert(call == shm_speed_call());
+    ck_assert(shm_speed_line() == shm_speed_line());
 #if defined(__x86_64__)
-    ck_assert_double_gt(first.line, 0);
+    ck_assert_double_gt(shm_speed_line(), 0);
 #endif
     for (i = 0; i < THREADS; ++i) {
         ck_assert_ptr_eq(answers[i], shm_speed());
         ck_assert(answers[i]->memory == first.memory);
         ck_assert(answers[i]->kernel == first.kernel);
+    }
+}
+END_TEST
+
+START_TEST(rounding_is_within_a_tenth)
+{
+    double least = shm_speed_rounded(0);
+    double seconds, rounded;
+
+    ck_assert_double_gt(least, 0);
+    for (seconds = least; seconds < 1; seconds *= 1.01) {
+        rounded = shm_speed_rounded(seconds);
+        ck_assert_double_lt(rounded, 1.1 * seconds);
+        ck_assert_double_gt(1.1 * rounded, seconds);
+        ck_assert(rounded == shm_speed_rounded(rounded));
     }
 }
 END_TEST
@@ -63,6 +79,7 @@ int main(void)
     int failed;
 
     tcase_add_test(tcase, copies_are_measured_once_for_all_threads);
+    tcase_add_test(tcase, rounding_is_within_a_tenth);
     suite_add_tcase(suite, tcase);
     srunner_run_all(runner, CK_NORMAL);
     failed = srunner_ntests_failed(runner);

@@ -239,7 +239,9 @@ def test_json():
             check("host" in md["memory_types"], "no host memory: %s" % md)
             for tl in md["transports"]:
                 caps = tl["capabilities"]
-                check(caps["latency"]["ns"] > 0, "no latency: %s" % tl)
+                check(caps["latency"]["ns"] >= 0 and
+                      caps["latency"]["ns"] + caps["overhead_ns"] > 0,
+                      "no latency and no overhead: %s" % tl)
                 check(caps["connection"], "connects to nothing: %s" % tl)
 
     context = answer["context"]
