@@ -335,7 +335,7 @@ ucs_status_t ucp_wireup_farewell_handler(void *arg, void *data, size_t length,
          * handler has introduced the endpoint again for a reply, the endpoint
          * sends another FAREWELL, and its messages still need the half */
         sends_another = ep->flags & UCP_EP_FLAG_INTRODUCED;
-        ep->leaving = 0;
+        ep->leaving   = 0;
         ucp_ep_replied(ep);
         if (sends_another) {
             return UCS_OK;
