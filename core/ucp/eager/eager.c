@@ -41,6 +41,19 @@ static unsigned limit_copy(const ucp_proto_query_t *query,
     return limit(query, range);
 }
 
+/* Returns the seconds per byte of a message of the transport. `copies`: number
+ * of copies whose time is added to that of the transport's call. */
+static double per_byte(const ucp_proto_query_t *query,
+                       const ucp_lane_cost_t *cost, unsigned copies)
+{
+    const ucp_lane_am_t *am = ucp_ep_config_am(query->config);
+    int is_am               = (query->op == UCP_OP_AM_SEND) ||
+                (query->op == UCP_OP_AM_SEND_REPLY);
+
+    return is_am ? ucp_lane_am_in_place(am, cost, copies - 1) :
+                   ucp_lane_am_alone(am, cost, copies);
+}
+
 unsigned ucp_eager_query_short(const ucp_proto_query_t *query, size_t own,
                                ucp_proto_range_t *range)
 {
@@ -54,7 +67,7 @@ unsigned ucp_eager_query_short(const ucp_proto_query_t *query, size_t own,
 
     range->max    = am->max_short - own;
     range->time.c = cost->pre + cost->latency + cost->recv;
-    range->time.m = ucp_lane_am_alone(am, cost, 2);
+    range->time.m = per_byte(query, cost, 2);
     if ((end > 0) && (range->max >= end)) {
         range->max = end - 1;
     }
@@ -77,7 +90,7 @@ unsigned ucp_eager_query_bcopy(const ucp_proto_query_t *query,
     range->max    = max_bcopy(query, own);
     range->time.c = UCP_PROTO_REQUEST_TIME + cost->pre + cost->latency +
                     cost->recv;
-    range->time.m = ucp_lane_am_alone(am, cost, 2);
+    range->time.m = per_byte(query, cost, 2);
     return limit_copy(query, range);
 }
 
@@ -118,7 +131,7 @@ unsigned ucp_eager_query_zcopy(const ucp_proto_query_t *query,
 
     range->time.c = UCP_PROTO_REQUEST_TIME + cost->pre + cost->post +
                     cost->latency + cost->recv;
-    range->time.m = ucp_lane_am_alone(am, cost, 1);
+    range->time.m = per_byte(query, cost, 1);
     if ((query->zcopy_thresh != SIZE_MAX) &&
         (query->zcopy_thresh > range->min)) {
         range->min = query->zcopy_thresh;

@@ -474,6 +474,6 @@ ucp_proto_of_message(ucp_worker_h worker, const ucp_ep_config_t *config,
 #define UCP_PROTO_MEMCPY_BANDWIDTH 12e9
 
 /** Seconds that UCP itself needs for an operation with a request. */
-#define UCP_PROTO_REQUEST_TIME 0.2e-6
+#define UCP_PROTO_REQUEST_TIME 0.1e-6
 
 #endif

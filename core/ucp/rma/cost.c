@@ -119,9 +119,20 @@ unsigned ucp_rma_query_zcopy(const ucp_proto_query_t *query,
     return 2;
 }
 
-/* Returns the time by active messages: a put costs one message, a get one in
- * each direction. `own`: seconds for the request; 0 if the operation needs no
- * request. */
+/* Returns whether an access by message is estimated as one message in each
+ * direction, with a request: every get, because of its reply, and a put that
+ * competes with a copy by this processor. The copy is at the peer when the call
+ * returns, but a flush of the put waits for an acknowledgement. Over a network,
+ * it waits for one in any case. */
+static int is_round_trip(const ucp_proto_query_t *query)
+{
+    return is_get(query) ||
+           (can_zcopy(query) &&
+            !query->config->lanes[protos_of(query)->zcopy_lane].is_network);
+}
+
+/* Returns the time by active messages. `own`: seconds for the request; 0 if the
+ * operation needs no request. */
 static ucs_linear_func_t am_time(const ucp_proto_query_t *query, double own)
 {
     const ucp_lane_am_t *am     = ucp_ep_config_am(query->config);
@@ -129,7 +140,7 @@ static ucs_linear_func_t am_time(const ucp_proto_query_t *query, double own)
                                                         &am->cost_bcopy;
     ucs_linear_func_t time;
 
-    time.c = (is_get(query) ? 2 : 1) *
+    time.c = (is_round_trip(query) ? 2 : 1) *
                  (cost->pre + cost->latency + cost->recv) +
              own;
     time.m = ucp_lane_am_alone(am, &am->cost_bcopy, 2);
@@ -174,7 +185,8 @@ unsigned ucp_rma_query_am(const ucp_proto_query_t *query,
     size_t max = ucp_ep_config_am(query->config)->max_bcopy -
                  (is_get(query) ? sizeof(ucp_rma_get_reply_t) :
                                   sizeof(ucp_rma_put_t));
-    int no_request = !is_get(query) && (query->dt_class == UCP_DT_CLASS_CONTIG);
+    int no_request = !is_round_trip(query) &&
+                     (query->dt_class == UCP_DT_CLASS_CONTIG);
 
     if (!query->key->by_cpu) {
         return 0;

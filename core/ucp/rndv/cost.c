@@ -6,6 +6,7 @@
  */
 #include "ucp/rndv/rndv.h"
 
+#include "ucp/proto/measure.h"
 #include "ucs/sys/math.h"
 
 /* Returns the time of a small internal message in seconds. */
@@ -258,6 +259,16 @@ size_t ucp_rndv_first_better(const ucp_proto_query_t *query,
     return ucp_proto_first_better(&data, other, from);
 }
 
+/* Returns the minimum length of a message by rendezvous if the user has not set
+ * it. Shorter contiguous messages do not cause a query of the bandwidth of
+ * messages (measure.h): the assumed one may be far too low. */
+static size_t default_min(const ucp_proto_query_t *query)
+{
+    return ((query->dt_class == UCP_DT_CLASS_CONTIG) && (query->prefer == 0)) ?
+               UCP_MEASURE_MIN :
+               UCP_RNDV_MIN;
+}
+
 unsigned ucp_rndv_query(const ucp_proto_query_t *query, size_t max_eager,
                         ucp_proto_range_t *range)
 {
@@ -265,7 +276,7 @@ unsigned ucp_rndv_query(const ucp_proto_query_t *query, size_t max_eager,
 
     range->time = ucp_proto_cost(&data, max_eager + 1);
     if (query->rndv_thresh == SIZE_MAX) {
-        range->min = (max_eager < UCP_RNDV_MIN) ? max_eager + 1 : UCP_RNDV_MIN;
+        range->min = ucs_min(max_eager + 1, default_min(query));
     } else {
         range->min = query->rndv_thresh; /* smaller messages are eager */
     }
