@@ -186,50 +186,69 @@ static unsigned methods_of(const ucp_learn_entry_t *entry, unsigned possible)
                possible;
 }
 
-static ucp_learn_t *new_alone(const ucp_learn_entry_t *entry, unsigned class,
-                              unsigned methods, unsigned first,
-                              const double *estimates)
-{
-    ucp_learn_t *learn = malloc(sizeof(*learn));
-
-    if (learn != NULL) {
-        ucp_learn_init(learn, methods, first);
-        postpone(entry, learn, class, estimates);
-    }
-    return learn;
-}
-
-/* Returns the state for streams of the same operation and class of sizes, of
- * the variant of the configuration that was used last: an endpoint's
+/* Returns the entry with results for the same operation, load and class of
+ * sizes, of the variant of the configuration that was used last: an endpoint's
  * configuration is replaced by a variant of it when, for example, a measured
  * bandwidth changes. Returns NULL if there is none. `entry`: the head of the
  * list, which is in the order of use. */
-static const ucp_learn_stream_t *previous(const ucp_learn_entry_t *entry,
-                                          unsigned class)
+static const ucp_learn_entry_t *previous(const ucp_learn_entry_t *entry,
+                                         ucp_learn_load_t load, unsigned class)
 {
     const ucp_learn_entry_t *other;
 
     for (other = entry->next; other != NULL; other = other->next) {
         if ((other->op == entry->op) && (other->lanes == entry->lanes) &&
             (other->config->whole == entry->config->whole) &&
-            (other->of[UCP_LEARN_STREAM][class] != NULL)) {
-            return ucp_learn_stream_of(other->of[UCP_LEARN_STREAM][class]);
+            (other->of[load][class] != NULL)) {
+            return other;
         }
     }
     return NULL;
 }
 
-/* `estimates`: in seconds for the smallest size of the class. The new state
- * takes over the credit of the replaced configuration. Otherwise each change of
- * the configuration would permit the first trials to overdraw the credit
- * again. */
-static ucp_learn_t *new_stream(const ucp_learn_entry_t *entry, unsigned class,
+/* Returns whether the search of a new configuration begins with the results of
+ * `before`, of the entry `other`: if the configuration of the endpoint was
+ * replaced and several methods were timed. Measured bandwidths change by noise,
+ * too; if the processes have migrated, the times of the transfers show it. */
+static int is_continued(const ucp_learn_entry_t *other,
+                        const ucp_learn_t *before, const ucp_ep_h ep)
+{
+    return (other->last_ep == ep) &&
+           (ucp_learn_reason(before) != UCP_LEARN_ESTIMATED);
+}
+
+static ucp_learn_t *new_alone(const ucp_learn_entry_t *entry, const ucp_ep_h ep,
+                              unsigned class, unsigned methods, unsigned first,
+                              const double *estimates)
+{
+    const ucp_learn_entry_t *other = previous(entry, UCP_LEARN_ALONE, class);
+    ucp_learn_t *learn             = malloc(sizeof(*learn));
+
+    if (learn == NULL) {
+        return NULL;
+    }
+    if ((other != NULL) &&
+        is_continued(other, other->of[UCP_LEARN_ALONE][class], ep)) {
+        ucp_learn_continue(learn, other->of[UCP_LEARN_ALONE][class]);
+        return learn;
+    }
+    ucp_learn_init(learn, methods, first);
+    postpone(entry, learn, class, estimates);
+    return learn;
+}
+
+/* `estimates`: in seconds for the smallest size of the class. At least the credit
+ * of the replaced configuration is taken over. Otherwise each change of the
+ * configuration would permit the first trials to overdraw the credit again. */
+static ucp_learn_t *new_stream(const ucp_learn_entry_t *entry,
+                               const ucp_ep_h ep, unsigned class,
                                unsigned methods, unsigned first,
                                const double *estimates)
 {
     const double bytes = (double)((size_t)1 << (class + UCP_LEARN_MIN_LOG));
-    const ucp_learn_stream_t *other = previous(entry, class);
-    ucp_learn_stream_t *stream      = malloc(sizeof(*stream));
+    const ucp_learn_entry_t *other = previous(entry, UCP_LEARN_STREAM, class);
+    ucp_learn_stream_t *stream     = malloc(sizeof(*stream));
+    ucp_learn_stream_t *before;
     double expected[UCP_LEARN_METHODS];
     unsigned i;
 
@@ -241,14 +260,20 @@ static ucp_learn_t *new_stream(const ucp_learn_entry_t *entry, unsigned class,
     }
     ucp_learn_stream_init(stream, methods, first, expected);
     if (other != NULL) {
-        stream->credit = other->credit;
-        stream->urgent = 0;
+        before = ucp_learn_stream_of(other->of[UCP_LEARN_STREAM][class]);
+        if (is_continued(other, &before->learn, ep)) {
+            ucp_learn_stream_continue(stream, before);
+        } else {
+            stream->credit = before->credit;
+            stream->urgent = 0;
+        }
     }
     return &stream->learn;
 }
 
-ucp_learn_t *ucp_learn_entry_of(ucp_learn_entry_t *entry, ucp_learn_load_t load,
-                                size_t length, unsigned first)
+ucp_learn_t *ucp_learn_entry_of(ucp_learn_entry_t *entry, const ucp_ep_h ep,
+                                ucp_learn_load_t load, size_t length,
+                                unsigned first)
 {
     unsigned class        = ucp_learn_size_class(length);
     ucp_learn_t **learn_p = &entry->of[load][class];
@@ -259,8 +284,8 @@ ucp_learn_t *ucp_learn_entry_of(ucp_learn_entry_t *entry, ucp_learn_load_t load,
         methods = methods_of(entry, possible_methods(entry, class, estimates)) |
                   UCS_BIT(first);
         *learn_p = (load == UCP_LEARN_STREAM) ?
-                       new_stream(entry, class, methods, first, estimates) :
-                       new_alone(entry, class, methods, first, estimates);
+                       new_stream(entry, ep, class, methods, first, estimates) :
+                       new_alone(entry, ep, class, methods, first, estimates);
     }
     return *learn_p;
 }

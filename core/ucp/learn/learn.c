@@ -118,6 +118,15 @@ void ucp_learn_init(ucp_learn_t *learn, unsigned methods, unsigned first)
     }
 }
 
+void ucp_learn_continue(ucp_learn_t *learn, const ucp_learn_t *from)
+{
+    *learn         = *from;
+    learn->trial   = UCP_LEARN_NONE;
+    learn->timing  = 0;
+    learn->num_odd = 0;
+    learn->record  = NULL;
+}
+
 void ucp_learn_postpone(ucp_learn_t *learn, unsigned methods)
 {
     unsigned i;

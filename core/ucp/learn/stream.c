@@ -5,6 +5,7 @@
  */
 #include "ucp/learn/stream.h"
 
+#include "ucp/learn/due.h"
 #include "ucs/sys/math.h"
 
 #include <string.h>
@@ -21,6 +22,11 @@ enum {
     MAX_SCALE   = 3, /* Maximum of ucp_learn_stream::scale */
 };
 
+/* Minimum number of transfers in a warm-up, if they have less than LARGE bytes
+ * in total: until then, the data is in the caches where the other method has put
+ * it. */
+enum { MIN_WARM = 16 };
+
 /* Numbers of transfers, except MAX_DROP and MIN_SAMPLES. */
 enum {
     WATCH       = 256,   /* Between two samples of the selected method */
@@ -35,32 +41,12 @@ enum {
     MIN_SAMPLES = 3,
 };
 
-/* The credit that each transfer adds, and the maximum of the sum. */
-#define SHARE      0.01
-#define MAX_CREDIT 256
-
-/* The assumed cost of the change between methods, as a fraction of the time of
- * the transfers of a trial. */
-#define SWITCHING 0.05
-
-/* Limit of the ratio in cost_of(): a longer time is that of an interruption. */
-#define MAX_RATIO 5.0
-
-/* Limits of the estimated ratio of a method that has not been measured. */
-#define UNKNOWN_RATIO 1.5
-#define MAX_EXPECTED  3.0
-
-/* A method that takes more than this many times as long in the epoch FIRST is
- * clearly slower. The change between the methods may cause a smaller ratio. */
-#define CLEARLY_SLOWER 4.0
+/* The credit that each transfer adds. */
+#define SHARE 0.01
 
 /* If a method takes longer by more than this factor, the gap between its trials
  * grows faster. */
 #define MUCH_SLOWER 1.5
-
-/* A method that is not selected but seems to be faster by more than this factor
- * is tried again at once, because few samples are not certain. */
-#define PROMISING 1.05
 
 /* Another method is selected only if faster by more than this fraction. */
 #define MIN_ADVANTAGE 0.06
@@ -88,93 +74,20 @@ void ucp_learn_stream_init(ucp_learn_stream_t *stream, unsigned methods,
     }
 }
 
-/* ---------------------------------------------------------------- credit -- */
-
-/* Returns the time of a method, divided by that of the selected one: measured
- * or estimated. Does not use the result of an epoch FIRST that has not shown
- * the method to be clearly slower. */
-static double ratio_of(const ucp_learn_stream_t *stream, unsigned method)
+void ucp_learn_stream_continue(ucp_learn_stream_t *stream,
+                               const ucp_learn_stream_t *from)
 {
-    const ucp_learn_t *learn = &stream->learn;
-    double time              = ucp_learn_time(learn, method);
-    double best              = ucp_learn_time(learn, learn->best);
-    double expected          = stream->expected[method];
-    double expected_best     = stream->expected[learn->best];
-    double ratio             = UNKNOWN_RATIO;
+    float expected[UCP_LEARN_MAX_METHODS];
 
-    if ((time > 0) && (best > 0) &&
-        !(stream->rough & stream->passed & UCS_BIT(method))) {
-        return time / best;
-    }
-    if ((expected > 0) && (expected_best > 0)) {
-        ratio = ucs_min(ucs_max(expected / expected_best, ratio), MAX_EXPECTED);
-    }
-    return ratio;
-}
-
-/* Returns the time that `count` transfers add to a stream if each takes `ratio`
- * times as long, as a number of transfers by the selected method. */
-static double cost_of(unsigned count, double ratio)
-{
-    return count *
-           (ucs_min(ucs_max(ratio - 1, 0.0), MAX_RATIO - 1) + SWITCHING);
-}
-
-/* Returns the expected cost of the next epochs by this method: FIRST, FULL, or
- * both if an earlier result suggests that FULL will follow FIRST. */
-static double cost_to_start(const ucp_learn_stream_t *stream, unsigned method)
-{
-    double ratio   = ratio_of(stream, method);
-    int is_passed  = stream->passed & UCS_BIT(method);
-    unsigned count = is_passed ? 0 : UCP_LEARN_STREAM_FIRST;
-
-    if (is_passed || ((stream->learn.method[method].count > 0) &&
-                      (ratio < CLEARLY_SLOWER))) {
-        count += stream->longest;
-    }
-    return cost_of(count, ratio);
+    memcpy(expected, stream->expected, sizeof(expected));
+    *stream = *from;
+    ucp_learn_continue(&stream->learn, &from->learn);
+    memcpy(stream->expected, expected, sizeof(expected));
+    stream->stage = UCP_LEARN_IDLE;
+    stream->wake  = stream->learn.count;
 }
 
 /* -------------------------------------------------------- the next epoch -- */
-
-static int has_come(const ucp_learn_stream_t *stream, uint32_t count)
-{
-    return (int32_t)(count - stream->learn.count) <= 0;
-}
-
-/* Returns how much is known of a method: nothing, the result of an epoch FIRST,
- * or that of a trial. */
-static int known_of(const ucp_learn_stream_t *stream, unsigned method)
-{
-    return (stream->learn.method[method].count == 0) ? 0 :
-           (stream->rough & UCS_BIT(method))         ? 1 :
-                                                       2;
-}
-
-/* Returns the method whose trial is due: of those of which least is known, the
- * one whose trial costs least. Returns UCP_LEARN_NONE if no trial is due for
- * which the credit is sufficient. */
-static unsigned find_due(const ucp_learn_stream_t *stream)
-{
-    const ucp_learn_t *learn = &stream->learn;
-    unsigned found           = UCP_LEARN_NONE;
-    double least             = 0;
-    double limit = stream->credit + (stream->urgent ? stream->advance : 0);
-    double cost, rank;
-    unsigned i;
-
-    for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
-        cost = cost_to_start(stream, i);
-        rank = cost + MAX_CREDIT * known_of(stream, i);
-        if ((learn->methods & UCS_BIT(i)) && (i != learn->best) &&
-            has_come(stream, learn->method[i].due) && (cost < limit) &&
-            ((found == UCP_LEARN_NONE) || (rank < least))) {
-            found = i;
-            least = rank;
-        }
-    }
-    return found;
-}
 
 static unsigned count_for(const ucp_learn_stream_t *stream, unsigned warm,
                           size_t length)
@@ -208,13 +121,20 @@ static ucp_learn_epoch_t epoch_of(ucp_learn_stream_t *stream,
         epoch.count  = UCP_LEARN_STREAM_FIRST;
         return epoch;
     }
-    if (stream->stage == UCP_LEARN_FULL) {
-        epoch.method = learn->trial;
+    if (length < LARGE / MIN_WARM) {
+        warm = ucs_max(warm, (unsigned)MIN_WARM);
     }
+    stream->warm    = (uint16_t)warm;
+    stream->counted = epoch.count;
     if (stream->stage != UCP_LEARN_BEFORE) {
         epoch.warm = (uint16_t)warm;
     }
-    stream->longest = (uint16_t)(warm + epoch.count);
+    if (stream->stage == UCP_LEARN_FULL) {
+        epoch.method = learn->trial;
+        if (ucp_learn_is_close(stream, learn->trial)) {
+            epoch.count = (uint16_t)(epoch.count << UCP_LEARN_LONG_LOG);
+        }
+    }
     return epoch;
 }
 
@@ -229,8 +149,9 @@ static uint8_t advance_for(size_t length)
 int ucp_learn_stream_add(ucp_learn_stream_t *stream)
 {
     ++stream->learn.count;
-    stream->credit = (float)ucs_min(stream->credit + SHARE, MAX_CREDIT);
-    return !stream->learn.timing && has_come(stream, stream->wake);
+    stream->credit = (float)ucs_min(stream->credit + SHARE,
+                                    UCP_LEARN_MAX_CREDIT);
+    return !stream->learn.timing && ucp_learn_has_come(stream, stream->wake);
 }
 
 int ucp_learn_stream_next(ucp_learn_stream_t *stream, unsigned in_flight,
@@ -241,9 +162,9 @@ int ucp_learn_stream_next(ucp_learn_stream_t *stream, unsigned in_flight,
 
     stream->advance = advance_for(length);
     if (stream->stage == UCP_LEARN_IDLE) {
-        learn->trial = (uint8_t)find_due(stream);
+        learn->trial = (uint8_t)ucp_learn_find_due(stream);
         if ((learn->trial == UCP_LEARN_NONE) &&
-            !has_come(stream, stream->watch)) {
+            !ucp_learn_has_come(stream, stream->watch)) {
             stream->wake = learn->count + POLL;
             return 0;
         }
@@ -292,6 +213,7 @@ static void adapt(ucp_learn_stream_t *stream, double factor, int is_slower)
             learn->method[i].gap = MIN_GAP;
             learn->method[i].due = learn->count;
             stream->passed &= (uint8_t)~UCS_BIT(i);
+            stream->close &= (uint8_t)~UCS_BIT(i);
             stream->urgent = 1;
         }
     }
@@ -319,7 +241,7 @@ static void schedule(ucp_learn_stream_t *stream, unsigned index)
 
     method->due = stream->learn.count + method->gap;
     if (method->gap < MAX_GAP) {
-        method->gap *= (ratio_of(stream, index) > MUCH_SLOWER) ? 16 : 4;
+        method->gap *= (ucp_learn_ratio(stream, index) > MUCH_SLOWER) ? 16 : 4;
     }
 }
 
@@ -358,9 +280,29 @@ static void use(ucp_learn_stream_t *stream, unsigned index)
     schedule(stream, before);
     for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
         if (ucp_learn_time(learn, i) >
-            CLEARLY_SLOWER * ucp_learn_time(learn, index)) {
+            UCP_LEARN_CLEARLY_SLOWER * ucp_learn_time(learn, index)) {
             stream->passed &= (uint8_t)~UCS_BIT(i);
         }
+    }
+}
+
+/* Called with the result of a trial, the time of the method divided by that of
+ * the selected one. If it is almost as fast, a short epoch is not exact enough:
+ * the data is still in the caches where the selected method has put it. So the
+ * result is replaced by that of the next trial, which is longer, at a small cost
+ * because of the small difference. */
+static void note_distance(ucp_learn_stream_t *stream, unsigned index,
+                          double ratio)
+{
+    const uint8_t bit = (uint8_t)UCS_BIT(index);
+
+    if (ratio >= UCP_LEARN_ALMOST) {
+        stream->close &= (uint8_t)~bit;
+    } else if (!ucp_learn_is_close(stream, index)) {
+        stream->close |= bit;
+        stream->rough |= bit;
+        stream->passed |= bit;
+        stream->learn.method[index].due = stream->learn.count;
     }
 }
 
@@ -373,7 +315,7 @@ static void conclude(ucp_learn_stream_t *stream, double after)
     unsigned before    = learn->best;
     double low         = ucs_min(stream->before, after);
     double high        = ucs_max(stream->before, after);
-    double best;
+    double best, ratio;
 
     if ((high > MAX_CHANGE * low) && (stream->during < high)) {
         schedule(stream, index);
@@ -383,15 +325,19 @@ static void conclude(ucp_learn_stream_t *stream, double after)
         stream->rough &= (uint8_t)~UCS_BIT(index);
         ucp_learn_forget(learn, index);
     }
-    best = ucp_learn_time(learn, before);
-    ucp_learn_add(learn, index, stream->during * 2 / (low + high) * best);
+    best  = ucp_learn_time(learn, before);
+    ratio = stream->during * 2 / (low + high);
+    ucp_learn_add(learn, index, ratio * best);
     if (is_better(learn, index, high / low - 1)) {
         use(stream, index);
-    } else if ((ucp_learn_median(learn, index) * PROMISING < best) &&
+    } else if ((ucp_learn_median(learn, index) * UCP_LEARN_PROMISING < best) &&
                (learn->method[index].count < 5)) {
         learn->method[index].due = learn->count;
     } else {
         schedule(stream, index);
+    }
+    if (learn->best == before) {
+        note_distance(stream, index, ratio);
     }
 }
 
@@ -410,14 +356,15 @@ static void end_first(ucp_learn_stream_t *stream, double time)
     unsigned index     = learn->trial;
     double ratio       = ucs_max(time / stream->before, 1.0);
 
-    stream->credit -= (float)cost_of(UCP_LEARN_STREAM_FIRST, ratio);
-    if ((learn->method[index].count == 0) || (ratio > CLEARLY_SLOWER) ||
+    stream->credit -= (float)ucp_learn_cost_first(ratio);
+    if ((learn->method[index].count == 0) ||
+        (ratio > UCP_LEARN_CLEARLY_SLOWER) ||
         (stream->rough & UCS_BIT(index))) {
         stream->rough |= (uint8_t)UCS_BIT(index);
         ucp_learn_forget(learn, index);
         ucp_learn_add(learn, index, ratio * ucp_learn_time(learn, learn->best));
     }
-    if (ratio > CLEARLY_SLOWER) {
+    if (ratio > UCP_LEARN_CLEARLY_SLOWER) {
         schedule(stream, index);
     } else {
         stream->passed |= (uint8_t)UCS_BIT(index);
@@ -430,7 +377,7 @@ static void start_next(ucp_learn_stream_t *stream)
 {
     ucp_learn_t *learn = &stream->learn;
 
-    learn->trial = (uint8_t)find_due(stream);
+    learn->trial = (uint8_t)ucp_learn_find_due(stream);
     if (learn->trial == UCP_LEARN_NONE) {
         stream->urgent = 0;
         to_idle(stream, POLL);
@@ -458,8 +405,8 @@ void ucp_learn_stream_result(ucp_learn_stream_t *stream,
         end_first(stream, time);
         break;
     case UCP_LEARN_FULL:
-        stream->credit -= (float)cost_of(stream->longest,
-                                         time / stream->before);
+        stream->credit -= (float)ucp_learn_cost_full(stream, learn->trial,
+                                                     time / stream->before);
         stream->during = (float)time;
         stream->stage  = UCP_LEARN_AFTER;
         return;
@@ -483,12 +430,12 @@ void ucp_learn_stream_drop(ucp_learn_stream_t *stream)
         return;
     }
     learn->timing = 0;
-    if ((stream->stage == UCP_LEARN_FIRST) ||
-        (stream->stage == UCP_LEARN_FULL)) {
-        stream->credit -= (float)cost_of((stream->stage == UCP_LEARN_FULL) ?
-                                             stream->longest :
-                                             UCP_LEARN_STREAM_FIRST,
-                                         ratio_of(stream, learn->trial));
+    if (stream->stage == UCP_LEARN_FIRST) {
+        stream->credit -= (float)ucp_learn_cost_first(
+            ucp_learn_ratio(stream, learn->trial));
+    } else if (stream->stage == UCP_LEARN_FULL) {
+        stream->credit -= (float)ucp_learn_cost_full(
+            stream, learn->trial, ucp_learn_ratio(stream, learn->trial));
     }
     to_idle(stream, RETRY << stream->drops);
     stream->drops = (uint8_t)ucs_min(stream->drops + 1, MAX_DROP);

@@ -68,16 +68,20 @@ typedef struct ucp_learn_stream {
      *  a sample of the selected method. `timing`: an epoch is under way */
     ucp_learn_t learn;
     uint8_t stage; /**< UCP_LEARN_*: the present epoch, or the next one */
-    /** Bit maps of methods: those whose only sample is of an epoch FIRST; those
-     *  that were not clearly slower in it, so that the epoch FULL follows */
-    uint8_t rough, passed;
+    /** Bit maps of methods: those whose only sample is not exact, because it is
+     *  of an epoch FIRST, or of a short epoch FULL; those that were not clearly
+     *  slower in FIRST, so that FULL follows; those whose epoch FULL is longer,
+     *  because they were almost as fast as the selected method */
+    uint8_t rough, passed, close;
     /** The number of transfers that count in an epoch is multiplied by 2^scale,
      *  because too many of them end together. Not in FIRST */
     uint8_t scale;
-    uint8_t drops;    /**< Epochs in a row without a result */
-    uint8_t urgent;   /**< 1: trials may overdraw the credit */
-    uint8_t advance;  /**< By how much, in transfers of the present length */
-    uint16_t longest; /**< Number of transfers of an epoch FULL */
+    uint8_t drops;   /**< Epochs in a row without a result */
+    uint8_t urgent;  /**< 1: trials may overdraw the credit */
+    uint8_t advance; /**< By how much, in transfers of the present length */
+    /** Numbers of transfers of an epoch FULL of usual length: those of the
+     *  warm-up, and those that count */
+    uint16_t warm, counted;
     /** Values of learn.count: no epoch starts before `wake`; the next sample of
      *  the selected method is due at `watch` */
     uint32_t wake, watch;
@@ -98,6 +102,11 @@ static inline ucp_learn_stream_t *ucp_learn_stream_of(ucp_learn_t *learn)
  *  becomes 0 and `urgent` 1; the caller may then change them. */
 void ucp_learn_stream_init(ucp_learn_stream_t *stream, unsigned methods,
                            unsigned first, const double *expected);
+
+/** Takes over the results and the credit of another search, except `expected`. A
+ *  trial that is under way there is not continued. */
+void ucp_learn_stream_continue(ucp_learn_stream_t *stream,
+                               const ucp_learn_stream_t *from);
 
 /** Called for each transfer that does not belong to an epoch, before it begins.
  *  Returns non-zero if it may be the first one of an epoch: then

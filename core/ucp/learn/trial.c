@@ -141,7 +141,7 @@ static unsigned select_method(struct ucp_trials *trials,
                                 UCP_LEARN_ALONE;
     int is_known          = (load == UCP_LEARN_ALONE) ||
                    ep->worker->context->options.proto_learn_streams;
-    ucp_learn_t *learn = is_known ? ucp_learn_entry_of(entry, load,
+    ucp_learn_t *learn = is_known ? ucp_learn_entry_of(entry, ep, load,
                                                        req->dt.length, first) :
                                     NULL;
     unsigned method;
@@ -153,7 +153,7 @@ static unsigned select_method(struct ucp_trials *trials,
     if (learn == NULL) {
         return first;
     }
-    if ((learn->record == NULL) && (learn->count == 0)) {
+    if (learn->record == NULL) {
         ucp_learn_live_open(learn, ep->worker, entry->op, load, req->dt.length);
     }
     if (load == UCP_LEARN_STREAM) {

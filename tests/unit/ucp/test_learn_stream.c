@@ -11,25 +11,34 @@
 #include "ucp/learn/stream.h"
 #include "ucs/sys/math.h"
 
+#include <math.h>
+
 enum { EAGER, GET, PUT, AM, METHODS, IN_FLIGHT = 8, LENGTH = 131072 };
 
+/* USUAL: transfers that count in an epoch of usual length. SEEDS: sequences of
+ * random deviations with which each machine is simulated. */
+enum { USUAL = 8, SEEDS = 40 };
+
 /* A simulated machine: the time of a transfer by each method, and the largest
- * relative deviation. `epochs_lost`: on average one of this many epochs has no
- * result; 0: none. */
+ * relative deviation in an epoch of USUAL transfers. `epochs_lost`: on average one of this many epochs has no
+ * result; 0: none. `settling`: after a change of the method, this many transfers
+ * take 1.3 times as long. */
 typedef struct profile {
     const char *name;
     double time[METHODS];
     double noise;
     unsigned epochs_lost;
+    unsigned settling;
 } profile_t;
 
 static const profile_t profiles[] = {
-    {"fast messages", {30, 80, 70, 31}, 0.02, 0},
-    {"fast get", {90, 40, 60, 90}, 0.05, 0},
-    {"fast put", {400, 60, 45, 400}, 0.05, 0},
-    {"slow copies", {60, 900, 700, 62}, 0.02, 0},
-    {"little difference", {37, 33, 36, 38}, 0.1, 0},
-    {"lost epochs", {70, 39, 50, 75}, 0.05, 3},
+    {"fast messages", {30, 80, 70, 31}, 0.02, 0, 0},
+    {"fast get", {90, 40, 60, 90}, 0.05, 0, 0},
+    {"fast put", {400, 60, 45, 400}, 0.05, 0, 0},
+    {"slow copies", {60, 900, 700, 62}, 0.02, 0, 0},
+    {"little difference", {37, 33, 36, 38}, 0.1, 0, 0},
+    {"lost epochs", {70, 39, 50, 75}, 0.05, 3, 0},
+    {"caches that must settle", {50, 40, 60, 90}, 0.02, 0, 16},
 };
 
 enum { PROFILES = sizeof(profiles) / sizeof(profiles[0]) };
@@ -62,7 +71,8 @@ static void start(machine_t *m, const profile_t *profile,
 /* Reports the result of an epoch, or that it has none. */
 static void end_epoch(machine_t *m, const ucp_learn_epoch_t *epoch)
 {
-    double time = m->profile->time[epoch->method];
+    double time  = m->profile->time[epoch->method];
+    double noise = m->profile->noise * sqrt((double)USUAL / epoch->count);
 
     ++m->epochs;
     if ((m->profile->epochs_lost > 0) &&
@@ -70,7 +80,14 @@ static void end_epoch(machine_t *m, const ucp_learn_epoch_t *epoch)
         ucp_learn_stream_drop(&m->stream);
         return;
     }
-    time *= 1 + m->profile->noise * (2 * random_unit(m) - 1);
+    if ((epoch->method != m->stream.learn.best) &&
+        (m->profile->settling > epoch->warm)) {
+        time *= 1 + 0.3 *
+                        ucs_min(m->profile->settling - epoch->warm,
+                                (unsigned)epoch->count) /
+                        epoch->count;
+    }
+    time *= 1 + noise * (2 * random_unit(m) - 1);
     ucp_learn_stream_result(&m->stream, time);
 }
 
@@ -100,7 +117,9 @@ static unsigned transfer(machine_t *m, unsigned count)
     return done;
 }
 
-static void check_best(const machine_t *m, const char *when)
+/* Returns whether the selected method takes at most 1.15 times as long as the
+ * best one. */
+static int is_good(const machine_t *m)
 {
     const profile_t *of = m->profile;
     double best         = of->time[0];
@@ -109,29 +128,39 @@ static void check_best(const machine_t *m, const char *when)
     for (i = 1; i < METHODS; ++i) {
         best = ucs_min(best, of->time[i]);
     }
-    ck_assert_msg(of->time[m->stream.learn.best] <= 1.15 * best,
-                  "%s, %s: method %u takes %g, the best one %g", of->name, when,
-                  m->stream.learn.best, of->time[m->stream.learn.best], best);
+    return of->time[m->stream.learn.best] <= 1.15 * best;
 }
 
 /* By the estimates, all methods are equal. */
 static const double equal[METHODS] = {50, 50, 50, 50};
+
+/* The noise misleads one sequence of transfers in some hundreds, on the machine
+ * "little difference". `good`: number of sequences at whose end a good method is
+ * selected. */
+static void check_good(unsigned good, const char *name, const char *when)
+{
+    ck_assert_msg(good + 1 >= SEEDS,
+                  "%s, %s: the selected method is good in"
+                  " only %u of %u sequences",
+                  name, when, good, SEEDS);
+}
 
 /* The best method is selected, whichever is selected at first. It takes long if
  * trials of others, which are far slower than estimated, use up the time that
  * trials may add (`credit` in ucp/learn/stream.h). */
 START_TEST(finds_the_best)
 {
-    unsigned i, first, seed;
+    unsigned i, first, seed, good;
     machine_t m;
 
     for (i = 0; i < PROFILES; ++i) {
         for (first = 0; first < METHODS; ++first) {
-            for (seed = 0; seed < 20; ++seed) {
+            for (seed = 0, good = 0; seed < SEEDS; ++seed) {
                 start(&m, &profiles[i], equal, first, seed);
-                transfer(&m, 8000);
-                check_best(&m, "after 8000 transfers");
+                transfer(&m, 12000);
+                good += is_good(&m);
             }
+            check_good(good, profiles[i].name, "after 12000 transfers");
         }
     }
 }
@@ -143,7 +172,7 @@ START_TEST(finds_a_much_better_method_within_100_transfers)
 {
     machine_t m;
 
-    start(&m, &(profile_t){"two methods", {90, 40}, 0, 0}, equal, EAGER, 1);
+    start(&m, &(profile_t){"two methods", {90, 40}, 0, 0, 0}, equal, EAGER, 1);
     m.stream.learn.methods = UCS_BIT(EAGER) | UCS_BIT(GET);
     transfer(&m, 100);
     ck_assert_uint_eq(m.stream.learn.best, GET);
@@ -156,14 +185,15 @@ END_TEST
 START_TEST(finds_the_best_against_the_estimates)
 {
     const double wrong[METHODS] = {100, 30, 30, 100};
-    unsigned seed;
+    unsigned seed, good = 0;
     machine_t m;
 
-    for (seed = 0; seed < 20; ++seed) {
+    for (seed = 0; seed < SEEDS; ++seed) {
         start(&m, &profiles[0], wrong, GET, seed);
-        transfer(&m, 8000);
-        check_best(&m, "with wrong estimates");
+        transfer(&m, 12000);
+        good += is_good(&m);
     }
+    check_good(good, profiles[0].name, "with wrong estimates");
 }
 END_TEST
 
@@ -211,8 +241,8 @@ END_TEST
  * methods stay twice as slow: a change is no reason to try them again. */
 START_TEST(load_causes_no_trials)
 {
-    const profile_t load[] = {{"idle", {90, 40, 85, 95}, 0.05, 0},
-                              {"loaded", {120, 55, 115, 125}, 0.05, 0}};
+    const profile_t load[] = {{"idle", {90, 40, 85, 95}, 0.05, 0, 0},
+                              {"loaded", {120, 55, 115, 125}, 0.05, 0, 0}};
     double extra           = 0;
     unsigned count, k;
     machine_t m;
@@ -232,17 +262,19 @@ END_TEST
 
 START_TEST(follows_a_change)
 {
-    unsigned seed;
+    unsigned seed, good = 0, after = 0;
     machine_t m;
 
-    for (seed = 0; seed < 20; ++seed) {
+    for (seed = 0; seed < SEEDS; ++seed) {
         start(&m, &profiles[1], equal, GET, seed);
         transfer(&m, 3000);
-        check_best(&m, "before the change");
+        good += is_good(&m);
         m.profile = &profiles[3];
         transfer(&m, 3000);
-        check_best(&m, "after the change");
+        after += is_good(&m);
     }
+    check_good(good, profiles[1].name, "before the change");
+    check_good(after, profiles[3].name, "after the change");
 }
 END_TEST
 
@@ -250,7 +282,7 @@ END_TEST
  * selected in at least 95 of 100 sequences. */
 START_TEST(noise_does_not_switch)
 {
-    const profile_t same = {"equal methods", {50, 50, 50, 50}, 0.05, 0};
+    const profile_t same = {"equal methods", {50, 50, 50, 50}, 0.05, 0, 0};
     unsigned seed, wrong = 0;
     machine_t m;
 

@@ -4,6 +4,7 @@
  * how long each takes. */
 #include "lent.h"
 #include "sim_machines.h"
+#include "ucp/proto/measure.h"
 
 #include <stdio.h>
 
@@ -186,6 +187,32 @@ START_TEST(a_change_is_followed)
 }
 END_TEST
 
+/* If the measured bandwidth of messages changes, the endpoint gets another
+ * configuration. What was learnt remains. */
+START_TEST(a_measured_bandwidth_does_not_restart_the_search)
+{
+    const ucp_ep_config_t *config;
+    local_t local;
+
+    /* the transport of the simulation measures nothing */
+    ck_assert_int_eq(setenv("UCX_PROTO_MEASURE", "n", 1), 0);
+    open_machine(&local, &machines[2], "y");
+    ck_assert_int_eq(unsetenv("UCX_PROTO_MEASURE"), 0);
+    transfer(&local, 40);
+    stream(&local, 4000);
+    config = ucp_ep_config_measured(local.worker, local.ep->config,
+                                    ucp_measure_class(3e9, 0), 0);
+    ck_assert_ptr_nonnull(config);
+    ck_assert_ptr_ne(config, local.ep->config);
+    local.ep->config = config;
+    transfer(&local, 2); /* the first one follows the stream */
+    check_next(&local, "after a change of the configuration");
+    check_stream(&local, machines[2].best_in_stream,
+                 "after a change of the configuration");
+    local_close(&local);
+}
+END_TEST
+
 START_TEST(the_variable_switches_it_off)
 {
     local_t local;
@@ -230,4 +257,5 @@ SUITE_MAIN("trial", the_fastest_is_found, the_fastest_put_and_get_is_found,
            the_fastest_for_streams_is_found,
            streams_and_single_messages_are_learnt_separately,
            a_change_is_followed_in_a_stream, a_change_is_followed,
+           a_measured_bandwidth_does_not_restart_the_search,
            the_variable_switches_it_off, an_endpoint_closes_during_a_trial)

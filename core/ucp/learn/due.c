@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which method of a stream is tried next, and what trials cost: see due.h.
+ */
+#include "ucp/learn/due.h"
+
+#include "ucs/sys/math.h"
+
+/* The assumed cost of the change between methods, as a fraction of the time of
+ * the transfers of an epoch of usual length. */
+#define SWITCHING 0.05
+
+/* Limit of the ratio in cost_of(): a longer time is that of an interruption. */
+#define MAX_RATIO 5.0
+
+/* Limits of the estimated ratio of a method that has not been measured. */
+#define UNKNOWN_RATIO 1.5
+#define MAX_EXPECTED  3.0
+
+double ucp_learn_ratio(const ucp_learn_stream_t *stream, unsigned method)
+{
+    const ucp_learn_t *learn = &stream->learn;
+    const unsigned bit       = UCS_BIT(method);
+    double time              = ucp_learn_time(learn, method);
+    double best              = ucp_learn_time(learn, learn->best);
+    double expected          = stream->expected[method];
+    double expected_best     = stream->expected[learn->best];
+    double measured          = (best > 0) ? time / best : 0;
+    double ratio             = ucs_max(measured, UNKNOWN_RATIO);
+
+    if ((measured > 0) &&
+        !(stream->rough & stream->passed & ~stream->close & bit)) {
+        return measured;
+    }
+    if ((expected > 0) && (expected_best > 0)) {
+        ratio = ucs_max(expected / expected_best, ratio);
+    }
+    return ucs_min(ratio, MAX_EXPECTED);
+}
+
+/* Returns the time that transfers add to a stream, as a number of transfers by
+ * the selected method: `count` transfers that take `ratio` times as long, and
+ * the change between the methods, estimated as a part of `usual` transfers. */
+static double cost_of(unsigned count, unsigned usual, double ratio)
+{
+    return count * ucs_min(ucs_max(ratio - 1, 0.0), MAX_RATIO - 1) +
+           usual * SWITCHING;
+}
+
+double ucp_learn_cost_first(double ratio)
+{
+    return cost_of(UCP_LEARN_STREAM_FIRST, UCP_LEARN_STREAM_FIRST, ratio);
+}
+
+double ucp_learn_cost_full(const ucp_learn_stream_t *stream, unsigned method,
+                           double ratio)
+{
+    unsigned log = ucp_learn_is_close(stream, method) ? UCP_LEARN_LONG_LOG : 0;
+
+    return cost_of(stream->warm + ((unsigned)stream->counted << log),
+                   (unsigned)stream->warm + stream->counted, ratio);
+}
+
+/* Returns the expected cost of the next epochs by this method: FIRST, FULL, or
+ * both if an earlier result suggests that FULL will follow FIRST. */
+static double cost_to_start(const ucp_learn_stream_t *stream, unsigned method)
+{
+    double ratio = ucp_learn_ratio(stream, method);
+
+    if (stream->passed & UCS_BIT(method)) {
+        return ucp_learn_cost_full(stream, method, ratio);
+    }
+    return ucp_learn_cost_first(ratio) +
+           (((stream->learn.method[method].count > 0) &&
+             (ratio < UCP_LEARN_CLEARLY_SLOWER)) ?
+                ucp_learn_cost_full(stream, method, ratio) :
+                0);
+}
+
+/* Returns how much is known of a method: nothing, the result of an epoch FIRST,
+ * or that of a trial. */
+static int known_of(const ucp_learn_stream_t *stream, unsigned method)
+{
+    return (stream->learn.method[method].count == 0) ? 0 :
+           (stream->rough & UCS_BIT(method))         ? 1 :
+                                                       2;
+}
+
+/* Returns whether a method seems to be faster than the selected one; or about as
+ * fast, by a result that is not exact. */
+static int is_promising(const ucp_learn_stream_t *stream, unsigned method)
+{
+    const ucp_learn_t *learn = &stream->learn;
+    double time              = ucp_learn_time(learn, method);
+    double best              = ucp_learn_time(learn, learn->best);
+
+    return (known_of(stream, method) == 1) ? time < UCP_LEARN_ALMOST * best :
+                                             time * UCP_LEARN_PROMISING < best;
+}
+
+/* Returns the methods that may be tried (bits): of those whose trial is due, the
+ * promising ones and those of which nothing is known. The credit is saved for
+ * these. If there are none, all whose trial is due. */
+static unsigned candidates(const ucp_learn_stream_t *stream)
+{
+    const ucp_learn_t *learn = &stream->learn;
+    unsigned due             = 0;
+    unsigned first           = 0;
+    unsigned i;
+
+    for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
+        if (!(learn->methods & UCS_BIT(i)) || (i == learn->best) ||
+            !ucp_learn_has_come(stream, learn->method[i].due)) {
+            continue;
+        }
+        due |= UCS_BIT(i);
+        if (is_promising(stream, i) || (known_of(stream, i) == 0)) {
+            first |= UCS_BIT(i);
+        }
+    }
+    return (first != 0) ? first : due;
+}
+
+unsigned ucp_learn_find_due(const ucp_learn_stream_t *stream)
+{
+    unsigned among = candidates(stream);
+    unsigned found = UCP_LEARN_NONE;
+    double least   = 0;
+    double limit   = stream->credit + (stream->urgent ? stream->advance : 0);
+    double cost, rank;
+    unsigned i;
+
+    for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
+        cost = cost_to_start(stream, i);
+        rank = cost + UCP_LEARN_MAX_CREDIT * known_of(stream, i);
+        if ((among & UCS_BIT(i)) && (cost < limit) &&
+            ((found == UCP_LEARN_NONE) || (rank < least))) {
+            found = i;
+            least = rank;
+        }
+    }
+    return found;
+}

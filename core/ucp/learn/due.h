@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which method of a stream is tried next (stream.h): of the methods whose trial
+ * is due, those that are promising or of which nothing is known come first, and
+ * a trial starts only if the credit suffices for its expected cost.
+ */
+#ifndef UCP_LEARN_DUE_H
+#define UCP_LEARN_DUE_H
+
+#include "ucp/learn/stream.h"
+
+enum {
+    UCP_LEARN_MAX_CREDIT = 256, /**< Maximum of ucp_learn_stream::credit */
+    /** The epoch FULL of a method that is almost as fast as the selected one
+     *  (ucp_learn_stream::close) is longer by the factor 2^UCP_LEARN_LONG_LOG */
+    UCP_LEARN_LONG_LOG   = 2,
+};
+
+/** A method that takes more than this many times as long in the epoch FIRST is
+ *  clearly slower. The change between the methods may cause a smaller ratio. */
+#define UCP_LEARN_CLEARLY_SLOWER 4.0
+
+/** A method that takes less than this many times as long is almost as fast. */
+#define UCP_LEARN_ALMOST 1.4
+
+/** A method that is not selected but seems to be faster by more than this factor
+ *  is tried again at once, because few samples are not certain. */
+#define UCP_LEARN_PROMISING 1.05
+
+/** Returns the time of a method, divided by that of the selected one: measured
+ *  or estimated. A result of an epoch FIRST that has not shown the method to be
+ *  clearly slower only raises the estimate. */
+double ucp_learn_ratio(const ucp_learn_stream_t *stream, unsigned method);
+
+/** Return the time that an epoch adds to the stream if each of its transfers
+ *  takes `ratio` times as long, as a number of transfers by the selected method:
+ *  FIRST, and FULL as far as its length is known. */
+double ucp_learn_cost_first(double ratio);
+double ucp_learn_cost_full(const ucp_learn_stream_t *stream, unsigned method,
+                           double ratio);
+
+/** Returns the method whose trial is due: of those of which least is known, the
+ *  one whose trial costs least. Returns UCP_LEARN_NONE if no trial is due for
+ *  which the credit is sufficient. */
+unsigned ucp_learn_find_due(const ucp_learn_stream_t *stream);
+
+/** Returns whether the method was almost as fast as the selected one, so that
+ *  its epochs FULL are longer. */
+static inline int ucp_learn_is_close(const ucp_learn_stream_t *stream,
+                                     unsigned method)
+{
+    return (stream->close & UCS_BIT(method)) != 0;
+}
+
+/** Returns whether the transfer with this number has begun, or the one before
+ *  it. */
+static inline int ucp_learn_has_come(const ucp_learn_stream_t *stream,
+                                     uint32_t count)
+{
+    return (int32_t)(count - stream->learn.count) <= 0;
+}
+
+#endif
