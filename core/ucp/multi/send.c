@@ -21,7 +21,11 @@ enum { MAX_ZCOPY_HEADER = 256 };
  * receiver copies the data of these messages a second time. The sender cannot
  * know the part; programs that send large messages usually post the receives
  * early. */
-#define UNEXPECTED 0.25
+#define UNEXPECTED 0.05
+
+/* Maximum bytes of a message in fragments if the user sets no threshold: an
+ * unexpected one needs as much memory at the receiver. */
+enum { MAX_LENGTH = 256 * 1024 };
 
 unsigned ucp_multi_query(const ucp_proto_query_t *query, size_t max_single,
                          ucp_proto_range_t *range)
@@ -49,7 +53,8 @@ unsigned ucp_multi_query(const ucp_proto_query_t *query, size_t max_single,
     range->min = max_single + 1;
     if (query->rndv_thresh != UCP_PROTO_THRESH_NEVER) {
         end        = (query->rndv_thresh == SIZE_MAX) ?
-                         ucp_rndv_first_better(query, range->time, range->min) :
+                         ucs_min(ucp_rndv_first_better(query, range->time, range->min),
+                                 (size_t)MAX_LENGTH + 1) :
                          query->rndv_thresh;
         range->max = end - 1;
     }

@@ -83,9 +83,10 @@ double ucp_lane_amo_time(const ucp_lane_config_t *lane)
                INFINITY;
 }
 
-/* The copy of the sender takes half the usual time because its data stays in the
- * sender's cache. */
-#define SEND_COPY (0.5 / UCP_PROTO_MEMCPY_BANDWIDTH)
+/* Seconds per byte of the copies of a single message. They take half the usual
+ * time because the data is in the cache: that of the sender, which has just
+ * written it, or that of the receiver, which has just received it. */
+#define CACHED_COPY (0.5 / UCP_PROTO_MEMCPY_BANDWIDTH)
 
 double ucp_lane_am_alone(const ucp_lane_am_t *am, const ucp_lane_cost_t *cost,
                          unsigned copies)
@@ -96,16 +97,15 @@ double ucp_lane_am_alone(const ucp_lane_am_t *am, const ucp_lane_cost_t *cost,
     /* am->stream is the bandwidth of many messages in flight, in which the
      * receiver does not wait for the sender's copies. The receiver of a single
      * message waits for the sender's copy. */
-    return (am->stream > 0) ?
-               1.0 / am->stream + SEND_COPY :
-               1.0 / cost->bandwidth + copies / UCP_PROTO_MEMCPY_BANDWIDTH;
+    return (am->stream > 0) ? 1.0 / am->stream + CACHED_COPY :
+                              1.0 / cost->bandwidth + copies * CACHED_COPY;
 }
 
 double ucp_lane_am_in_place(const ucp_lane_am_t *am,
                             const ucp_lane_cost_t *cost, unsigned copies)
 {
     return ((am->stream > 0) && !am->many) ?
-               SEND_COPY :
+               CACHED_COPY :
                ucp_lane_am_alone(am, cost, copies);
 }
 

@@ -345,10 +345,14 @@ START_TEST(any_datatype_is_sent_and_fetched)
         iov[1][i] = (ucp_dt_iov_t){am_in + i * 1000, 1000};
     }
     ck_assert_int_eq(ucp_dt_create_generic(&ops, NULL, &generic), UCS_OK);
-    params[1].op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE;
-    params[1].datatype     = ucp_dt_make_iov();
-    params[2].op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE;
-    params[2].datatype     = generic;
+    for (i = 0; i < 3; ++i) {
+        params[i].op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS |
+                                 UCP_OP_ATTR_FIELD_DATATYPE;
+        params[i].flags = UCP_AM_SEND_FLAG_RNDV;
+    }
+    params[0].datatype = ucp_dt_make_contig(1);
+    params[1].datatype = ucp_dt_make_iov();
+    params[2].datatype = generic;
     am_fill(am_data, 100000, 2);
     am_open(&local);
     am_set(&local, ID, 0, &seen);
