@@ -20,8 +20,10 @@ enum { MAX_ZCOPY_HEADER = 256 };
 /* Assumed part of the messages that arrive before their receive is posted. The
  * receiver copies the data of these messages a second time. The sender cannot
  * know the part; programs that send large messages usually post the receives
- * early. */
-#define UNEXPECTED 0.05
+ * early. UNEXPECTED_MEASURED: if a measured bandwidth (proto/measure.h) shows
+ * that the peer runs at the same time. */
+#define UNEXPECTED          0.25
+#define UNEXPECTED_MEASURED 0.05
 
 /* Maximum bytes of a message in fragments if the user sets no threshold: an
  * unexpected one needs as much memory at the receiver. */
@@ -36,6 +38,8 @@ unsigned ucp_multi_query(const ucp_proto_query_t *query, size_t max_single,
     const ucp_lane_cost_t *cost = zcopy ? &am->cost_zcopy : &am->cost_bcopy;
     double fragment = (double)ucp_fragment_size(query->config, query->dt_class,
                                                 header);
+    double unexpected = (query->config->measured != 0) ? UNEXPECTED_MEASURED :
+                                                         UNEXPECTED;
     size_t end;
 
     if (query->rndv_thresh == 0) {
@@ -49,7 +53,7 @@ unsigned ucp_multi_query(const ucp_proto_query_t *query, size_t max_single,
                     ucp_lane_am_first(am, fragment);
     range->time.m = ucp_lane_am_stream(am) +
                     (cost->pre + cost->post + cost->recv) / fragment +
-                    UNEXPECTED / UCP_PROTO_MEMCPY_BANDWIDTH;
+                    unexpected / UCP_PROTO_MEMCPY_BANDWIDTH;
     range->min = max_single + 1;
     if (query->rndv_thresh != UCP_PROTO_THRESH_NEVER) {
         end        = (query->rndv_thresh == SIZE_MAX) ?

@@ -113,11 +113,11 @@ void ucp_ep_measure(ucp_ep_h ep, size_t length)
     unsigned found, found_copy, index;
 
     ep->unmeasured = UCP_MEASURE_EVERY;
-    /* With one lane there is nothing to select. While lanes are being
-     * connected, placeholders stand for the endpoints of their transports; they
-     * cannot be queried. */
-    if ((config->num_lanes < 2) || config->unconnected || ep->connecting ||
-        (ep->flags & UCP_EP_FLAG_FAILED) ||
+    /* With one lane of a network there is nothing to select. While lanes are
+     * being connected, placeholders stand for the endpoints of their
+     * transports; they cannot be queried. */
+    if (((config->num_lanes < 2) && !config->is_local) || config->unconnected ||
+        ep->connecting || (ep->flags & UCP_EP_FLAG_FAILED) ||
         !ep->worker->context->options.proto_measure) {
         return;
     }
