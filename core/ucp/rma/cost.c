@@ -143,7 +143,8 @@ static ucs_linear_func_t am_time(const ucp_proto_query_t *query, double own)
     time.c = (is_round_trip(query) ? 2 : 1) *
                  (cost->pre + cost->latency + cost->recv) +
              own;
-    time.m = ucp_lane_am_alone(am, &am->cost_bcopy, 2);
+    /* Two copies, which count twice: the memory was not just written */
+    time.m = ucp_lane_am_alone(am, &am->cost_bcopy, 4);
     return time;
 }
 
