@@ -23,7 +23,7 @@ enum { MAX_ZCOPY_HEADER = 256 };
  * early. UNEXPECTED_MEASURED: if a measured bandwidth (proto/measure.h) shows
  * that the peer runs at the same time. */
 #define UNEXPECTED          0.25
-#define UNEXPECTED_MEASURED 0.05
+#define UNEXPECTED_MEASURED 0.1
 
 /* Maximum bytes of a message in fragments if the user sets no threshold: an
  * unexpected one needs as much memory at the receiver. */
