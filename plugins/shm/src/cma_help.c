@@ -136,8 +136,8 @@ static ucs_status_t take_job(cma_helper_t *helper, const void *data,
         return UCS_ERR_INVALID_PARAM;
     }
     memcpy(&msg, data, sizeof(msg));
-    if ((msg.index >= CMA_JOBS) || (msg.is_put > 1) || (msg.length == 0) ||
-        (msg.chunk == 0) || (msg.count == 0) ||
+    if ((msg.index >= CMA_JOBS) || (msg.flags > CMA_JOB_FLAGS) ||
+        (msg.length == 0) || (msg.chunk == 0) || (msg.count == 0) ||
         !is_range(msg.remote, msg.length) || !is_range(msg.local, msg.length) ||
         ((msg.length - 1) / msg.chunk + 1 != msg.count)) {
         return UCS_ERR_INVALID_PARAM;
@@ -212,13 +212,15 @@ static void copy_chunk(cma_helper_t *helper, unsigned index)
 {
     help_job_t *job          = &helper->jobs[index];
     const cma_msg_job_t *msg = &job->msg;
-    uint64_t offset          = job->limit * msg->chunk;
-    uint64_t length          = shm_min(msg->chunk, msg->length - offset);
-    struct iovec ours = {(void *)(uintptr_t)(msg->remote + offset), length};
+    cma_part_t part          = cma_job_part(msg->length, msg->chunk,
+                                            msg->flags & CMA_JOB_FROM_END, job->limit,
+                                            1);
+    struct iovec ours        = {(void *)(uintptr_t)(msg->remote + part.offset),
+                                part.length};
     ucs_status_t status;
 
-    status = cma_copy(helper->pid, !msg->is_put, &ours, 1, 0,
-                      msg->local + offset, length);
+    status = cma_copy(helper->pid, !(msg->flags & CMA_JOB_PUT), &ours, 1, 0,
+                      msg->local + part.offset, part.length);
     if (status == UCS_OK) {
         cma_help_report(&helper->words[index], msg->generation, ++job->done);
         return;

@@ -9,6 +9,11 @@
  * from the back, one at a time. They meet in the middle. Without a helper the
  * initiator copies everything.
  *
+ * Chunk 0 is at the beginning of the data, or at its end: of two processes that
+ * initiate operations in turn, one always copies from the beginning, and the
+ * other from the end. So each part of memory that is used again stays in the
+ * caches of one processor.
+ *
  * Two words of 64 bits (cma_job_t), with the sizes of their fields in bits:
  *
  *   claim:   | generation 32 | back 16 | front 16 |
@@ -90,6 +95,26 @@ typedef enum {
                        * claimed last; the initiator must copy it */
     CMA_JOB_SPOILT,   /* The helper has written invalid values */
 } cma_job_end_t;
+
+/* A part of the data of a job, in bytes. */
+typedef struct cma_part {
+    size_t offset, length;
+} cma_part_t;
+
+/* Returns the bytes of the chunks [first, first + num) of a job of `length`
+ * bytes. `from_end`: chunk 0 is at the end of the data. */
+static SHM_INLINE cma_part_t cma_job_part(size_t length, size_t chunk,
+                                          int from_end, uint32_t first,
+                                          uint32_t num)
+{
+    size_t begin    = first * chunk;
+    cma_part_t part = {begin, shm_min(num * chunk, length - begin)};
+
+    if (from_end) {
+        part.offset = length - begin - part.length;
+    }
+    return part;
+}
 
 static SHM_INLINE uint64_t cma_claim_word(uint32_t generation, uint32_t back,
                                           uint32_t front)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The initiator's side of shared copies: offers them to the peer, copies chunks
- * from the front, ends the job. For the protocol and why it is correct see
+ * The initiator's side of shared copies: offers them to the peer, copies the
+ * first chunks, ends the job. For the protocol and why it is correct see
  * cma_job.h.
  *
  * An offer is a message that asks the peer to help. It costs time. Peers that
@@ -28,8 +28,8 @@
 #define SHARE_PAGE  4096ul
 /* Maximum of peer->unhelped: at most 2^6 - 1 offers are skipped. */
 enum { SHARE_UNHELPED_MAX = 6 };
-/* Maximum number of chunks at the front that the initiator claims when it opens
- * a job. With chunks of the default size, that is half of a job of up to 1
+/* Maximum number of first chunks that the initiator claims when it opens a
+ * job. With chunks of the default size, that is half of a job of up to 1
  * MiB. */
 enum { SHARE_OWN_MAX = 2 };
 /* The initiator polls until the helper has finished its chunks. SHARE_PATIENCE:
@@ -122,15 +122,22 @@ int cma_share_is_good(cma_peer_t *peer, size_t length)
     return 1;
 }
 
+/* Returns whether this process copies from the end of the data when it initiates
+ * an operation (cma_job.h). The peer, as the initiator, does the opposite. */
+static int share_is_from_end(const cma_peer_t *peer)
+{
+    return peer->iface->pid > peer->pid;
+}
+
 static void share_copy_chunks(cma_peer_t *peer, cma_op_t *op, uint32_t first,
                               uint32_t num)
 {
-    size_t offset = first * op->chunk;
-    size_t length = shm_min(num * op->chunk, op->job_length - offset);
+    cma_part_t part = cma_job_part(op->job_length, op->chunk,
+                                   share_is_from_end(peer), first, num);
 
     op->status = cma_copy(peer->pid, op->kind == CMA_OP_PUT, op->iov, 1,
-                          op->done + offset, op->remote + op->done + offset,
-                          length);
+                          op->done + part.offset,
+                          op->remote + op->done + part.offset, part.length);
     if (op->status != UCS_OK) {
         op->is_ending = 1;
         if (op->status == UCS_ERR_CONNECTION_RESET) {
@@ -165,8 +172,9 @@ static unsigned plan(cma_op_t *op, size_t chunk_max)
 static ucs_status_t share_tell(cma_peer_t *peer, const cma_op_t *op)
 {
     cma_msg_job_t msg = {
-        .index      = op->job,
-        .is_put     = (op->kind == CMA_OP_PUT),
+        .index = op->job,
+        .flags = ((op->kind == CMA_OP_PUT) ? CMA_JOB_PUT : 0) |
+                 (share_is_from_end(peer) ? CMA_JOB_FROM_END : 0),
         .count      = (uint16_t)op->share.count,
         .generation = op->share.generation,
         .remote     = op->remote + op->done,

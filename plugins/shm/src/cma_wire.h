@@ -56,13 +56,19 @@ typedef struct cma_msg_hello {
     uint64_t proof;
 } cma_msg_hello_t;
 
+enum {
+    CMA_JOB_PUT      = 1u << 0, /* The operation is a put, not a get */
+    CMA_JOB_FROM_END = 1u << 1, /* Chunk 0 is at the end of the data */
+    CMA_JOB_FLAGS    = 3,
+};
+
 /* Asks the receiver to copy chunks of a put or get of the sender
  * (cma_job.h). */
 typedef struct cma_msg_job {
     uint8_t
         index; /* Index of the job's words (cma_job_t) in the private area of
                 * the sender's box (layout.h) */
-    uint8_t is_put;
+    uint8_t flags;  /* CMA_JOB_* */
     uint16_t count; /* Number of chunks */
     uint32_t generation;
     uint64_t remote; /* Address in the receiver's memory */

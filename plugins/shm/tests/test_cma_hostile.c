@@ -232,7 +232,7 @@ static void attacks(const cma_card_t *card)
     /* Invalid requests */
     TRY(&h, card, 1, good, 0, h.job.index = 4);
     TRY(&h, card, 1, good, 0, h.job.index = 255);
-    TRY(&h, card, 1, good, 0, h.job.is_put = 2);
+    TRY(&h, card, 1, good, 0, h.job.flags = CMA_JOB_FLAGS + 1);
     TRY(&h, card, 1, good, 0, h.job.count = 5);
     TRY(&h, card, 1, good, 0, h.job.count = 0);
     TRY(&h, card, 1, good, 0, h.job.chunk = 0);

@@ -165,6 +165,38 @@ static void check_lateness(void)
     }
 }
 
+/* The chunks of a job are its data, each byte in one of them, whether they begin
+ * at the beginning or at the end; only the last chunk may be shorter. */
+static void check_parts(size_t length, size_t chunk, int from_end)
+{
+    const uint32_t count = (uint32_t)((length - 1) / chunk + 1);
+    size_t done          = 0;
+    cma_part_t part, two;
+
+    for (uint32_t i = 0; i < count; ++i) {
+        part = cma_job_part(length, chunk, from_end, i, 1);
+        if ((part.offset != (from_end ? length - done - part.length : done)) ||
+            (part.length != ((i + 1 < count) ? chunk : length - done))) {
+            fail("chunk at a wrong position", i);
+        }
+        done += part.length;
+        if (i + 1 < count) {
+            two = cma_job_part(length, chunk, from_end, i, 2);
+            if ((two.length !=
+                 part.length +
+                     cma_job_part(length, chunk, from_end, i + 1, 1).length) ||
+                (!from_end && (two.offset != part.offset)) ||
+                (from_end &&
+                 (two.offset + two.length != part.offset + part.length))) {
+                fail("two chunks are not those two", i);
+            }
+        }
+    }
+    if (done != length) {
+        fail("the chunks are not all of the data", done);
+    }
+}
+
 int main(void)
 {
     const struct timespec pause = {.tv_nsec = 100000};
@@ -176,6 +208,11 @@ int main(void)
     unsigned seed = 1;
 
     check_lateness();
+    for (int from_end = 0; from_end < 2; ++from_end) {
+        check_parts(40960, 4096, from_end);
+        check_parts(40961, 4096, from_end);
+        check_parts(4095, 4096, from_end);
+    }
     if (pthread_create(&thread, NULL, helper, NULL) != 0) {
         return EXIT_FAILURE;
     }
