@@ -19,9 +19,9 @@
  * the shortest time counts. */
 enum { SMALL = 4096, LARGE = 65536, TRIES = 6 };
 
-/* NUM_LINES cache lines of LINE bytes are read from memory: one in each part of
- * PART bytes, a page, of 2 * LARGE bytes of memory. */
-enum { LINE = 64, NUM_LINES = 32, PART = 2 * LARGE / NUM_LINES };
+/* NUM_LINES cache lines of LINE bytes are read from memory, LINE_TRIES times:
+ * one in each part of PART bytes, a page. */
+enum { LINE = 64, NUM_LINES = 16, PART = 4096, LINE_TRIES = 3 };
 
 /* Times are rounded to one of these values: ROUND_LEAST seconds, and each
  * further value larger by the factor ROUND_STEP, 2^(1/4). ROUND_HALF, its square
@@ -65,14 +65,13 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
-/* Returns 2 * LARGE bytes of memory that has been written; NULL if there is no
- * memory. */
-static char *map_memory(void)
+/* Returns memory with pages that are zero; NULL if there is none. */
+static char *map_memory(size_t size)
 {
-    char *memory = mmap(NULL, 2 * LARGE, PROT_READ | PROT_WRITE,
+    char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 
-    return (memory == MAP_FAILED) ? NULL : memset(memory, 1, 2 * LARGE);
+    return (memory == MAP_FAILED) ? NULL : memory;
 }
 
 static double least_of(double a, double b)
@@ -154,18 +153,18 @@ static double read_chained(const volatile uint8_t *memory)
 static void measure_line(void)
 {
     double chained = 1;
-    char *memory   = map_memory();
+    char *memory   = map_memory(NUM_LINES * PART);
     int i;
 
     if (memory == NULL) {
         return;
     }
-    for (i = 0; i < TRIES / 2; ++i) {
+    for (i = 0; i < LINE_TRIES; ++i) {
         flush_lines(memory);
         chained = least_of(chained, read_chained((uint8_t *)memory));
     }
     line_time = chained / NUM_LINES;
-    munmap(memory, 2 * LARGE);
+    munmap(memory, NUM_LINES * PART);
 }
 
 #else
@@ -182,11 +181,12 @@ static void measure_line(void)
 
 static void measure(void)
 {
-    char *memory = map_memory();
+    char *memory = map_memory(2 * LARGE);
 
     if (memory == NULL) {
         return;
     }
+    memset(memory, 1, 2 * LARGE);
     speed.memory = bandwidth(copy_memory, memory);
     speed.kernel = bandwidth(copy_by_kernel, memory);
     munmap(memory, 2 * LARGE);

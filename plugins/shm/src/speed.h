@@ -31,7 +31,7 @@ const shm_speed_t *shm_speed(void);
 double shm_speed_call(void);
 
 /* Returns the latency in seconds of a line that no cache contains; 0 if it
- * cannot be measured. The first call takes about 50 us. Any thread may call
+ * cannot be measured. The first call takes about 30 us. Any thread may call
  * it. */
 double shm_speed_line(void);
 
