@@ -77,8 +77,8 @@ static double cost_to_start(const ucp_learn_stream_t *stream, unsigned method)
                 0);
 }
 
-/* Returns how much is known of a method: nothing, the result of an epoch FIRST,
- * or that of a trial. */
+/* Returns how much is known of a method: nothing, a result that is not exact
+ * (ucp_learn_stream::rough), or that of a trial. */
 static int known_of(const ucp_learn_stream_t *stream, unsigned method)
 {
     return (stream->learn.method[method].count == 0) ? 0 :
