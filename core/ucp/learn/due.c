@@ -86,8 +86,8 @@ static int known_of(const ucp_learn_stream_t *stream, unsigned method)
                                                        2;
 }
 
-/* Returns whether a method seems to be faster than the selected one; or about as
- * fast, by a result that is not exact. */
+/* Returns whether a method seems to be faster than the selected one; or about
+ * as fast, by a result that is not exact. */
 static int is_promising(const ucp_learn_stream_t *stream, unsigned method)
 {
     const ucp_learn_t *learn = &stream->learn;
@@ -98,9 +98,9 @@ static int is_promising(const ucp_learn_stream_t *stream, unsigned method)
                                              time * UCP_LEARN_PROMISING < best;
 }
 
-/* Returns the methods that may be tried (bits): of those whose trial is due, the
- * promising ones and those of which nothing is known. The credit is saved for
- * these. If there are none, all whose trial is due. */
+/* Returns the methods that may be tried (bits): of those whose trial is due,
+ * the promising ones and those of which nothing is known. The credit is saved
+ * for these. If there are none, all whose trial is due. */
 static unsigned candidates(const ucp_learn_stream_t *stream)
 {
     const ucp_learn_t *learn = &stream->learn;

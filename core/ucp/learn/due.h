@@ -12,7 +12,8 @@
 enum {
     UCP_LEARN_MAX_CREDIT = 256, /**< Maximum of ucp_learn_stream::credit */
     /** The epoch FULL of a method that is almost as fast as the selected one
-     *  (ucp_learn_stream::close) is longer by the factor 2^UCP_LEARN_LONG_LOG */
+     *  (ucp_learn_stream::close) is longer by the factor
+     *  2^UCP_LEARN_LONG_LOG */
     UCP_LEARN_LONG_LOG   = 2,
 };
 
@@ -23,8 +24,8 @@ enum {
 /** A method that takes less than this many times as long is almost as fast. */
 #define UCP_LEARN_ALMOST 1.4
 
-/** A method that is not selected but seems to be faster by more than this factor
- *  is tried again at once, because few samples are not certain. */
+/** A method that is not selected but seems to be faster by more than this
+ *  factor is tried again at once, because few samples are not certain. */
 #define UCP_LEARN_PROMISING 1.05
 
 /** Returns the time of a method, divided by that of the selected one: measured
@@ -33,8 +34,8 @@ enum {
 double ucp_learn_ratio(const ucp_learn_stream_t *stream, unsigned method);
 
 /** Return the time that an epoch adds to the stream if each of its transfers
- *  takes `ratio` times as long, as a number of transfers by the selected method:
- *  FIRST, and FULL as far as its length is known. */
+ *  takes `ratio` times as long, as a number of transfers by the selected
+ *  method: FIRST, and FULL as far as its length is known. */
 double ucp_learn_cost_first(double ratio);
 double ucp_learn_cost_full(const ucp_learn_stream_t *stream, unsigned method,
                            double ratio);

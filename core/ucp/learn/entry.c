@@ -237,9 +237,10 @@ static ucp_learn_t *new_alone(const ucp_learn_entry_t *entry, const ucp_ep_h ep,
     return learn;
 }
 
-/* `estimates`: in seconds for the smallest size of the class. At least the credit
- * of the replaced configuration is taken over. Otherwise each change of the
- * configuration would permit the first trials to overdraw the credit again. */
+/* `estimates`: in seconds for the smallest size of the class. At least the
+ * credit of the replaced configuration is taken over. Otherwise each change of
+ * the configuration would permit the first trials to overdraw the credit
+ * again. */
 static ucp_learn_t *new_stream(const ucp_learn_entry_t *entry,
                                const ucp_ep_h ep, unsigned class,
                                unsigned methods, unsigned first,

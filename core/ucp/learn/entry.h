@@ -81,8 +81,9 @@ ucp_learn_entry_t *ucp_learn_entry_get(ucp_learn_entry_t **list,
 
 /** Returns the state of the search for transfers of this length and load;
  *  creates it if there is none, with the results of the configuration that `ep`
- *  had before, if it was replaced. `first`: the method that has the lowest cost,
- *  used until another one proves faster. Returns NULL if out of memory. */
+ *  had before, if it was replaced. `first`: the method that has the lowest
+ *  cost, used until another one proves faster. Returns NULL if out of
+ *  memory. */
 ucp_learn_t *ucp_learn_entry_of(ucp_learn_entry_t *entry, const ucp_ep_h ep,
                                 ucp_learn_load_t load, size_t length,
                                 unsigned first);

@@ -100,8 +100,8 @@ typedef struct ucp_learn {
  *  the method that is selected until samples exist. */
 void ucp_learn_init(ucp_learn_t *learn, unsigned methods, unsigned first);
 
-/** Initializes the search with the results of another one. A trial that is under
- *  way there is not continued. */
+/** Initializes the search with the results of another one. A trial that is
+ *  under way there is not continued. */
 void ucp_learn_continue(ucp_learn_t *learn, const ucp_learn_t *from);
 
 /** Postpones the first trials of methods that are expected to be far slower

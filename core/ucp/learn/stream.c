@@ -23,8 +23,8 @@ enum {
 };
 
 /* Minimum number of transfers in a warm-up, if they have less than LARGE bytes
- * in total: until then, the data is in the caches where the other method has put
- * it. */
+ * in total: until then, the data is in the caches where the other method has
+ * put it. */
 enum { MIN_WARM = 16 };
 
 /* Numbers of transfers, except MAX_DROP and MIN_SAMPLES. */
@@ -289,8 +289,8 @@ static void use(ucp_learn_stream_t *stream, unsigned index)
 /* Called with the result of a trial, the time of the method divided by that of
  * the selected one. If it is almost as fast, a short epoch is not exact enough:
  * the data is still in the caches where the selected method has put it. So the
- * result is replaced by that of the next trial, which is longer, at a small cost
- * because of the small difference. */
+ * result is replaced by that of the next trial, which is longer, at a small
+ * cost because of the small difference. */
 static void note_distance(ucp_learn_stream_t *stream, unsigned index,
                           double ratio)
 {
@@ -318,6 +318,12 @@ static void conclude(ucp_learn_stream_t *stream, double after)
     double best, ratio;
 
     if ((high > MAX_CHANGE * low) && (stream->during < high)) {
+        /* BEFORE, with which the cost of the trial was computed, does not hold
+         * any more: compute it with AFTER */
+        stream->credit +=
+            (float)(ucp_learn_cost_full(stream, index,
+                                        stream->during / stream->before) -
+                    ucp_learn_cost_full(stream, index, stream->during / after));
         schedule(stream, index);
         return;
     }

@@ -103,8 +103,8 @@ static inline ucp_learn_stream_t *ucp_learn_stream_of(ucp_learn_t *learn)
 void ucp_learn_stream_init(ucp_learn_stream_t *stream, unsigned methods,
                            unsigned first, const double *expected);
 
-/** Takes over the results and the credit of another search, except `expected`. A
- *  trial that is under way there is not continued. */
+/** Takes over the results and the credit of another search, except `expected`.
+ *  A trial that is under way there is not continued. */
 void ucp_learn_stream_continue(ucp_learn_stream_t *stream,
                                const ucp_learn_stream_t *from);
 

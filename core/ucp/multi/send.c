@@ -40,7 +40,7 @@ unsigned ucp_multi_query(const ucp_proto_query_t *query, size_t max_single,
                                                 header);
     double unexpected = (query->config->measured != 0) ? UNEXPECTED_MEASURED :
                                                          UNEXPECTED;
-    size_t end;
+    size_t better, end;
 
     if (query->rndv_thresh == 0) {
         return 0;
@@ -56,9 +56,9 @@ unsigned ucp_multi_query(const ucp_proto_query_t *query, size_t max_single,
                     unexpected / UCP_PROTO_MEMCPY_BANDWIDTH;
     range->min = max_single + 1;
     if (query->rndv_thresh != UCP_PROTO_THRESH_NEVER) {
+        better     = ucp_rndv_first_better(query, range->time, range->min);
         end        = (query->rndv_thresh == SIZE_MAX) ?
-                         ucs_min(ucp_rndv_first_better(query, range->time, range->min),
-                                 (size_t)MAX_LENGTH + 1) :
+                         ucs_min(better, (size_t)MAX_LENGTH + 1) :
                          query->rndv_thresh;
         range->max = end - 1;
     }

@@ -62,8 +62,8 @@ double ucp_lane_am_time(const ucp_lane_config_t *lane, size_t length);
 double ucp_lane_am_alone(const ucp_lane_am_t *am, const ucp_lane_cost_t *cost,
                          unsigned copies);
 
-/** As ucp_lane_am_alone(), if the receiver uses the data where the transport has
- *  placed it, as the handlers of active messages do. The time in which the
+/** As ucp_lane_am_alone(), if the receiver uses the data where the transport
+ *  has placed it, as the handlers of active messages do. The time in which the
  *  handler reads the data is not included. */
 double ucp_lane_am_in_place(const ucp_lane_am_t *am,
                             const ucp_lane_cost_t *cost, unsigned copies);

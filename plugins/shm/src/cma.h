@@ -174,7 +174,7 @@ struct cma_op {
     /* The open job, in the state SHARED */
     cma_share_t share;
     uint32_t num_copied; /* Chunks of the job that this process has copied, from
-                          * the front */
+                          * chunk 0 on */
     size_t job_length, chunk; /* Bytes of the job, and of each of its chunks
                                * except the last */
     double began;             /* The interface's `now` when the job began */

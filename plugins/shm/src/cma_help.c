@@ -212,9 +212,9 @@ static void copy_chunk(cma_helper_t *helper, unsigned index)
 {
     help_job_t *job          = &helper->jobs[index];
     const cma_msg_job_t *msg = &job->msg;
-    cma_part_t part          = cma_job_part(msg->length, msg->chunk,
-                                            msg->flags & CMA_JOB_FROM_END, job->limit,
-                                            1);
+    int from_end             = msg->flags & CMA_JOB_FROM_END;
+    cma_part_t part          = cma_job_part(msg->length, msg->chunk, from_end,
+                                            job->limit, 1);
     struct iovec ours        = {(void *)(uintptr_t)(msg->remote + part.offset),
                                 part.length};
     ucs_status_t status;

@@ -122,8 +122,9 @@ int cma_share_is_good(cma_peer_t *peer, size_t length)
     return 1;
 }
 
-/* Returns whether this process copies from the end of the data when it initiates
- * an operation (cma_job.h). The peer, as the initiator, does the opposite. */
+/* Returns whether this process copies from the end of the data when it
+ * initiates an operation (cma_job.h). The peer, as the initiator, does the
+ * opposite. */
 static int share_is_from_end(const cma_peer_t *peer)
 {
     return peer->iface->pid > peer->pid;

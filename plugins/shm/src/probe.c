@@ -25,10 +25,10 @@
  * read: the copy in a probe, whose lines are in the private cache of the
  * sender, would be slower than messages, and is not used for near cores.
  * NEAR_PART, FAR_PART: thresholds as parts of the memory latency, the latter
- * for cores that count as near. With one threshold of 0.6, cores whose lines take
- * 0.53 to 0.59 of it (80 to 88 of 150 ns, on a Xeon) were near in half of the
- * processes. NEAR_LEAST, NEAR_MOST: limits of a threshold in ns, because the
- * measurement of memory may be disturbed. NEAR_ASSUMED: threshold in ns if
+ * for cores that count as near. With one threshold of 0.6, cores whose lines
+ * take 0.53 to 0.59 of it (80 to 88 of 150 ns, on a Xeon) were near in half of
+ * the processes. NEAR_LEAST, NEAR_MOST: limits of a threshold in ns, because
+ * the measurement of memory may be disturbed. NEAR_ASSUMED: threshold in ns if
  * memory cannot be measured. */
 #define NEAR_PART    0.5
 #define FAR_PART     0.65

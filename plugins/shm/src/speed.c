@@ -24,8 +24,8 @@ enum { SMALL = 4096, LARGE = 65536, TRIES = 6 };
 enum { LINE = 64, NUM_LINES = 16, PART = 4096, LINE_TRIES = 3 };
 
 /* Times are rounded to one of these values: ROUND_LEAST seconds, and each
- * further value larger by the factor ROUND_STEP, 2^(1/4). ROUND_HALF, its square
- * root, is the factor at which rounding changes to the next value. */
+ * further value larger by the factor ROUND_STEP, 2^(1/4). ROUND_HALF, its
+ * square root, is the factor at which rounding changes to the next value. */
 #define ROUND_LEAST 25e-9
 #define ROUND_STEP  1.189207
 #define ROUND_HALF  1.090508

@@ -26,8 +26,8 @@ typedef struct shm_speed {
 const shm_speed_t *shm_speed(void);
 
 /* Returns the seconds of a system call that copies a few bytes of a process; 0
- * if the kernel denies it. The first call takes about 20 us. Any thread may call
- * it. */
+ * if the kernel denies it. The first call takes about 20 us. Any thread may
+ * call it. */
 double shm_speed_call(void);
 
 /* Returns the latency in seconds of a line that no cache contains; 0 if it

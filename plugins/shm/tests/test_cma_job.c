@@ -165,8 +165,8 @@ static void check_lateness(void)
     }
 }
 
-/* The chunks of a job are its data, each byte in one of them, whether they begin
- * at the beginning or at the end; only the last chunk may be shorter. */
+/* The chunks of a job are its data, each byte in one of them, whether they
+ * begin at the beginning or at the end; only the last chunk may be shorter. */
 static void check_parts(size_t length, size_t chunk, int from_end)
 {
     const uint32_t count = (uint32_t)((length - 1) / chunk + 1);

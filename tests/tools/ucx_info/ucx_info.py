@@ -239,9 +239,10 @@ def test_json():
             check("host" in md["memory_types"], "no host memory: %s" % md)
             for tl in md["transports"]:
                 caps = tl["capabilities"]
-                check(caps["latency"]["ns"] >= 0 and
-                      caps["latency"]["ns"] + caps["overhead_ns"] > 0,
-                      "no latency and no overhead: %s" % tl)
+                # the cost of a copy by the kernel is its call, an overhead
+                check(caps["latency"]["ns"] > 0 or
+                      (tl["transport"] == "cma" and caps["overhead_ns"] > 0),
+                      "no latency: %s" % tl)
                 check(caps["connection"], "connects to nothing: %s" % tl)
 
     context = answer["context"]

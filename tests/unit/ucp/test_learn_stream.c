@@ -20,9 +20,9 @@ enum { EAGER, GET, PUT, AM, METHODS, IN_FLIGHT = 8, LENGTH = 131072 };
 enum { USUAL = 8, SEEDS = 40 };
 
 /* A simulated machine: the time of a transfer by each method, and the largest
- * relative deviation in an epoch of USUAL transfers. `epochs_lost`: on average one of this many epochs has no
- * result; 0: none. `settling`: after a change of the method, this many transfers
- * take 1.3 times as long. */
+ * relative deviation in an epoch of USUAL transfers. `epochs_lost`: on average
+ * one of this many epochs has no result; 0: none. `settling`: after a change of
+ * the method, this many transfers take 1.3 times as long. */
 typedef struct profile {
     const char *name;
     double time[METHODS];
@@ -134,12 +134,12 @@ static int is_good(const machine_t *m)
 /* By the estimates, all methods are equal. */
 static const double equal[METHODS] = {50, 50, 50, 50};
 
-/* The noise misleads one sequence of transfers in some hundreds, on the machine
- * "little difference". `good`: number of sequences at whose end a good method is
- * selected. */
-static void check_good(unsigned good, const char *name, const char *when)
+/* Fails if a good method is selected at the end of fewer than all sequences;
+ * `misses` may be without. `good`: number of sequences with one. */
+static void check_good(unsigned good, unsigned misses, const char *name,
+                       const char *when)
 {
-    ck_assert_msg(good + 1 >= SEEDS,
+    ck_assert_msg(good + misses >= SEEDS,
                   "%s, %s: the selected method is good in"
                   " only %u of %u sequences",
                   name, when, good, SEEDS);
@@ -157,10 +157,14 @@ START_TEST(finds_the_best)
         for (first = 0; first < METHODS; ++first) {
             for (seed = 0, good = 0; seed < SEEDS; ++seed) {
                 start(&m, &profiles[i], equal, first, seed);
-                transfer(&m, 12000);
+                transfer(&m, (profiles[i].settling > 0) ? 12000 : 8000);
                 good += is_good(&m);
             }
-            check_good(good, profiles[i].name, "after 12000 transfers");
+            /* noise of 10 % or lost epochs mislead one sequence in 250 */
+            check_good(good,
+                       (profiles[i].noise > 0.05) ||
+                           (profiles[i].epochs_lost > 0),
+                       profiles[i].name, "at the end");
         }
     }
 }
@@ -190,10 +194,10 @@ START_TEST(finds_the_best_against_the_estimates)
 
     for (seed = 0; seed < SEEDS; ++seed) {
         start(&m, &profiles[0], wrong, GET, seed);
-        transfer(&m, 12000);
+        transfer(&m, 8000);
         good += is_good(&m);
     }
-    check_good(good, profiles[0].name, "with wrong estimates");
+    check_good(good, 0, profiles[0].name, "with wrong estimates");
 }
 END_TEST
 
@@ -273,8 +277,8 @@ START_TEST(follows_a_change)
         transfer(&m, 3000);
         after += is_good(&m);
     }
-    check_good(good, profiles[1].name, "before the change");
-    check_good(after, profiles[3].name, "after the change");
+    check_good(good, 0, profiles[1].name, "before the change");
+    check_good(after, 0, profiles[3].name, "after the change");
 }
 END_TEST
 
