@@ -17,6 +17,10 @@
 #define UNKNOWN_RATIO 1.5
 #define MAX_EXPECTED  3.0
 
+/* A method that takes less than this many times as long, by the result of one
+ * trial, may be faster. */
+#define UNCERTAIN 2.0
+
 double ucp_learn_ratio(const ucp_learn_stream_t *stream, unsigned method)
 {
     const ucp_learn_t *learn = &stream->learn;
@@ -77,30 +81,43 @@ static double cost_to_start(const ucp_learn_stream_t *stream, unsigned method)
                 0);
 }
 
-/* Returns how much is known of a method: nothing, a result that is not exact
- * (ucp_learn_stream::rough), or that of a trial. */
-static int known_of(const ucp_learn_stream_t *stream, unsigned method)
-{
-    return (stream->learn.method[method].count == 0) ? 0 :
-           (stream->rough & UCS_BIT(method))         ? 1 :
-                                                       2;
-}
+/* The order in which methods are tried that are due. */
+enum {
+    TURN_FIRST,     /* Nothing is known, or the method seems to be faster */
+    TURN_UNCERTAIN, /* There is one result, which is not exact or not certain */
+    TURN_LAST,
+};
 
 /* Returns whether a method seems to be faster than the selected one; or about
- * as fast, by a result that is not exact. */
+ * as fast, by a result that is not exact (ucp_learn_stream::rough). */
 static int is_promising(const ucp_learn_stream_t *stream, unsigned method)
 {
     const ucp_learn_t *learn = &stream->learn;
     double time              = ucp_learn_time(learn, method);
     double best              = ucp_learn_time(learn, learn->best);
 
-    return (known_of(stream, method) == 1) ? time < UCP_LEARN_ALMOST * best :
-                                             time * UCP_LEARN_PROMISING < best;
+    return (stream->rough & UCS_BIT(method)) ?
+               time < UCP_LEARN_ALMOST * best :
+               time * UCP_LEARN_PROMISING < best;
+}
+
+static int turn_of(const ucp_learn_stream_t *stream, unsigned method)
+{
+    unsigned results = stream->learn.method[method].count;
+
+    if ((results == 0) || is_promising(stream, method)) {
+        return TURN_FIRST;
+    }
+    /* a method with a result that is not exact has no other one */
+    return ((results == 1) && ((stream->rough & UCS_BIT(method)) ||
+                               (ucp_learn_ratio(stream, method) < UNCERTAIN))) ?
+               TURN_UNCERTAIN :
+               TURN_LAST;
 }
 
 /* Returns the methods that may be tried (bits): of those whose trial is due,
- * the promising ones and those of which nothing is known. The credit is saved
- * for these. If there are none, all whose trial is due. */
+ * those that are first in turn, so that the credit is saved for them. If there
+ * are none, all whose trial is due. */
 static unsigned candidates(const ucp_learn_stream_t *stream)
 {
     const ucp_learn_t *learn = &stream->learn;
@@ -114,7 +131,7 @@ static unsigned candidates(const ucp_learn_stream_t *stream)
             continue;
         }
         due |= UCS_BIT(i);
-        if (is_promising(stream, i) || (known_of(stream, i) == 0)) {
+        if (turn_of(stream, i) == TURN_FIRST) {
             first |= UCS_BIT(i);
         }
     }
@@ -126,13 +143,15 @@ unsigned ucp_learn_find_due(const ucp_learn_stream_t *stream)
     unsigned among = candidates(stream);
     unsigned found = UCP_LEARN_NONE;
     double least   = 0;
-    double limit   = stream->credit + (stream->urgent ? stream->advance : 0);
-    double cost, rank;
+    double limit, cost, rank;
     unsigned i;
+    int turn;
 
     for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
-        cost = cost_to_start(stream, i);
-        rank = cost + UCP_LEARN_MAX_CREDIT * known_of(stream, i);
+        turn  = turn_of(stream, i);
+        limit = stream->credit + ((turn < TURN_LAST) ? stream->advance : 0);
+        cost  = cost_to_start(stream, i);
+        rank  = cost + UCP_LEARN_MAX_CREDIT * turn;
         if ((among & UCS_BIT(i)) && (cost < limit) &&
             ((found == UCP_LEARN_NONE) || (rank < least))) {
             found = i;

@@ -266,7 +266,6 @@ static ucp_learn_t *new_stream(const ucp_learn_entry_t *entry,
             ucp_learn_stream_continue(stream, before);
         } else {
             stream->credit = before->credit;
-            stream->urgent = 0;
         }
     }
     return &stream->learn;

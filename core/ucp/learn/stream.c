@@ -27,6 +27,9 @@ enum {
  * put it. */
 enum { MIN_WARM = 16 };
 
+/* Minimum number of transfers in flight of a stream. */
+enum { MIN_IN_FLIGHT = 2 };
+
 /* Numbers of transfers, except MAX_DROP and MIN_SAMPLES. */
 enum {
     WATCH       = 256,   /* Between two samples of the selected method */
@@ -66,7 +69,6 @@ void ucp_learn_stream_init(ucp_learn_stream_t *stream, unsigned methods,
 
     memset(stream, 0, sizeof(*stream));
     ucp_learn_init(&stream->learn, methods, first);
-    stream->urgent = 1;
     for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
         stream->expected[i]         = (float)expected[i];
         stream->learn.method[i].due = 0;
@@ -101,34 +103,45 @@ static unsigned count_for(const ucp_learn_stream_t *stream, unsigned warm,
     return (unsigned)count << stream->scale;
 }
 
-/* Returns the epoch of the present stage. BEFORE follows transfers by the same
- * method, so a short warm-up is sufficient. FIRST has none (stream.h). */
+/* Returns the number of transfers in the warm-up of the present stage, which
+ * usually are `usual`. BEFORE follows transfers by the same method, but not at
+ * the beginning of a stream, whose first transfers are slow. After a long epoch
+ * FULL, the data is in the caches where the other method has put it, and the
+ * warm-up of AFTER is as much longer. */
+static unsigned warm_up(const ucp_learn_stream_t *stream, unsigned usual)
+{
+    const ucp_learn_t *learn = &stream->learn;
+
+    if (stream->stage == UCP_LEARN_BEFORE) {
+        return (learn->method[learn->best].count == 0) ? usual : MIN_IN_FLIGHT;
+    }
+    return ((stream->stage == UCP_LEARN_AFTER) &&
+            ucp_learn_is_close(stream, learn->trial)) ?
+               usual << UCP_LEARN_LONG_LOG :
+               usual;
+}
+
+/* Returns the epoch of the present stage. FIRST has no warm-up (stream.h). */
 static ucp_learn_epoch_t epoch_of(ucp_learn_stream_t *stream,
                                   unsigned in_flight, size_t length)
 {
     const ucp_learn_t *learn = &stream->learn;
     unsigned warm = ucs_min(in_flight, (unsigned)UCP_LEARN_STREAM_WARM);
-    ucp_learn_epoch_t epoch = {
-        .method = learn->best,
-        .warm   = 2U,
-    };
+    ucp_learn_epoch_t epoch = {.method = learn->best};
 
-    warm        = ucs_max(warm, 2U);
-    epoch.count = (uint16_t)count_for(stream, warm, length);
     if (stream->stage == UCP_LEARN_FIRST) {
         epoch.method = learn->trial;
-        epoch.warm   = 0;
         epoch.count  = UCP_LEARN_STREAM_FIRST;
         return epoch;
     }
+    warm            = ucs_max(warm, (unsigned)MIN_IN_FLIGHT);
+    stream->counted = (uint16_t)count_for(stream, warm, length);
     if (length < LARGE / MIN_WARM) {
         warm = ucs_max(warm, (unsigned)MIN_WARM);
     }
-    stream->warm    = (uint16_t)warm;
-    stream->counted = epoch.count;
-    if (stream->stage != UCP_LEARN_BEFORE) {
-        epoch.warm = (uint16_t)warm;
-    }
+    stream->warm = (uint16_t)warm;
+    epoch.warm   = (uint16_t)warm_up(stream, warm);
+    epoch.count  = stream->counted;
     if (stream->stage == UCP_LEARN_FULL) {
         epoch.method = learn->trial;
         if (ucp_learn_is_close(stream, learn->trial)) {
@@ -138,12 +151,16 @@ static ucp_learn_epoch_t epoch_of(ucp_learn_stream_t *stream,
     return epoch;
 }
 
-static uint8_t advance_for(size_t length)
+/* Returns by how many transfers trials may overdraw the credit. */
+static uint8_t advance_for(unsigned in_flight, size_t length)
 {
-    size_t count = ((size_t)UCP_LEARN_STREAM_ADVANCE << 20) / length;
+    size_t most   = ((size_t)UCP_LEARN_ADVANCE_MAX_MIB << 20) / length;
+    size_t wanted = ((size_t)UCP_LEARN_ADVANCE_MIN_MIB << 20) / length;
 
-    return (uint8_t)ucs_min(ucs_max(count, (size_t)1),
-                            (size_t)UCP_LEARN_STREAM_ADVANCE);
+    wanted = ucs_max(wanted, (size_t)UCP_LEARN_ADVANCE * in_flight);
+    wanted = ucs_max(wanted, (size_t)UCP_LEARN_ADVANCE_MIN);
+    wanted = ucs_min(wanted, ucs_max(most, (size_t)1));
+    return (uint8_t)ucs_min(wanted, (size_t)UINT8_MAX);
 }
 
 int ucp_learn_stream_add(ucp_learn_stream_t *stream)
@@ -160,7 +177,7 @@ int ucp_learn_stream_next(ucp_learn_stream_t *stream, unsigned in_flight,
     ucp_learn_t *learn = &stream->learn;
     unsigned transfers;
 
-    stream->advance = advance_for(length);
+    stream->advance = advance_for(in_flight, length);
     if (stream->stage == UCP_LEARN_IDLE) {
         learn->trial = (uint8_t)ucp_learn_find_due(stream);
         if ((learn->trial == UCP_LEARN_NONE) &&
@@ -193,7 +210,7 @@ void ucp_learn_stream_scale(ucp_learn_stream_t *stream, int longer)
  * probably due to other work, which affects all methods: the samples of the
  * others change, too, unless the method is faster by MIN_CHANGE or more. If
  * `is_slower` (see ucp_learn_watch()), methods that now seem to be faster lose
- * their samples, are tried at once and may overdraw the credit. */
+ * their samples and are tried at once. */
 static void adapt(ucp_learn_stream_t *stream, double factor, int is_slower)
 {
     ucp_learn_t *learn = &stream->learn;
@@ -214,7 +231,19 @@ static void adapt(ucp_learn_stream_t *stream, double factor, int is_slower)
             learn->method[i].due = learn->count;
             stream->passed &= (uint8_t)~UCS_BIT(i);
             stream->close &= (uint8_t)~UCS_BIT(i);
-            stream->urgent = 1;
+        }
+    }
+}
+
+/* Called when the time of the selected method has changed by a factor and is
+ * not yet certain: results of FIRST, which are ratios to it, change, too. */
+static void scale_rough(ucp_learn_stream_t *stream, double factor)
+{
+    unsigned i;
+
+    for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
+        if ((stream->rough & UCS_BIT(i)) && (i != stream->learn.best)) {
+            stream->learn.method[i].samples[0] *= (float)factor;
         }
     }
 }
@@ -227,22 +256,33 @@ static void watch(ucp_learn_stream_t *stream, double time)
 
     if (learn->method[learn->best].count < MIN_SAMPLES) {
         ucp_learn_add(learn, learn->best, time);
+        if (before > 0) {
+            scale_rough(stream, ucp_learn_time(learn, learn->best) / before);
+        }
         return;
     }
     is_slower = ucp_learn_watch(learn, time);
     adapt(stream, ucp_learn_time(learn, learn->best) / before, is_slower);
 }
 
-/* Sets when the next trial of a method that is not selected is due. The gap
- * grows with each trial, faster for a method that is much slower. */
+/* Called for each result of a method that is not selected: the gap between its
+ * trials grows, faster if it is much slower. */
+static void lengthen_gap(ucp_learn_stream_t *stream, unsigned index)
+{
+    ucp_learn_method_t *method = &stream->learn.method[index];
+
+    if (method->gap < MAX_GAP) {
+        method->gap *= (ucp_learn_ratio(stream, index) > MUCH_SLOWER) ? 16 : 4;
+    }
+}
+
+/* Sets when the next trial of a method that is not selected is due. */
 static void schedule(ucp_learn_stream_t *stream, unsigned index)
 {
     ucp_learn_method_t *method = &stream->learn.method[index];
 
     method->due = stream->learn.count + method->gap;
-    if (method->gap < MAX_GAP) {
-        method->gap *= (ucp_learn_ratio(stream, index) > MUCH_SLOWER) ? 16 : 4;
-    }
+    lengthen_gap(stream, index);
 }
 
 /* Returns non-zero if a method is faster than the selected one by more than the
@@ -266,8 +306,9 @@ static int is_better(const ucp_learn_t *learn, unsigned method, double change)
            ucp_learn_time(learn, learn->best);
 }
 
-/* Selects a method. A method that was not clearly slower than the previous one
- * may be clearly slower than this one: its trial starts with FIRST again. */
+/* Selects a method; the previous one is as well known as after a trial. A
+ * method that was not clearly slower than that one may be clearly slower than
+ * this one: its trial starts with FIRST again. */
 static void use(ucp_learn_stream_t *stream, unsigned index)
 {
     ucp_learn_t *learn = &stream->learn;
@@ -277,6 +318,7 @@ static void use(ucp_learn_stream_t *stream, unsigned index)
     learn->best              = (uint8_t)index;
     learn->num_odd           = 0;
     learn->method[index].gap = learn->method[before].gap = MIN_GAP;
+    lengthen_gap(stream, before);
     schedule(stream, before);
     for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
         if (ucp_learn_time(learn, i) >
@@ -385,7 +427,6 @@ static void start_next(ucp_learn_stream_t *stream)
 
     learn->trial = (uint8_t)ucp_learn_find_due(stream);
     if (learn->trial == UCP_LEARN_NONE) {
-        stream->urgent = 0;
         to_idle(stream, POLL);
     } else if (stream->passed & UCS_BIT(learn->trial)) {
         stream->passed &= (uint8_t)~UCS_BIT(learn->trial);
@@ -398,8 +439,9 @@ static void start_next(ucp_learn_stream_t *stream)
 void ucp_learn_stream_result(ucp_learn_stream_t *stream,
                              double seconds_per_byte)
 {
-    ucp_learn_t *learn = &stream->learn;
-    double time        = seconds_per_byte;
+    ucp_learn_t *learn      = &stream->learn;
+    const unsigned selected = learn->best;
+    double time             = seconds_per_byte;
 
     if (!learn->timing) {
         return;
@@ -425,6 +467,12 @@ void ucp_learn_stream_result(ucp_learn_stream_t *stream,
         stream->before = (float)time;
         break;
     }
+    if (learn->best != selected) {
+        /* stream->before is a result of the other method. Start with BEFORE,
+         * after as many transfers as a warm-up has */
+        to_idle(stream, stream->warm);
+        return;
+    }
     start_next(stream);
 }
 
@@ -442,6 +490,7 @@ void ucp_learn_stream_drop(ucp_learn_stream_t *stream)
     } else if (stream->stage == UCP_LEARN_FULL) {
         stream->credit -= (float)ucp_learn_cost_full(
             stream, learn->trial, ucp_learn_ratio(stream, learn->trial));
+        stream->passed |= (uint8_t)UCS_BIT(learn->trial); /* no FIRST again */
     }
     to_idle(stream, RETRY << stream->drops);
     stream->drops = (uint8_t)ucs_min(stream->drops + 1, MAX_DROP);

@@ -20,11 +20,11 @@
  * The time that trials take is limited: `credit` is the time, as a number of
  * transfers by the selected method, that trials may add to the stream. Each
  * transfer adds a hundredth to the credit. A trial starts only if the credit
- * exceeds the expected cost of the trial; the actual cost is subtracted. The
- * first trials, and those after the selected method has become slower, may
- * overdraw the credit by UCP_LEARN_STREAM_ADVANCE transfers. So all trials
- * together add at most a hundredth of the time of the stream, this advance, and
- * the unexpected part of the cost of one trial.
+ * exceeds the expected cost of the trial; the actual cost is subtracted. Trials
+ * of methods without an exact result, and of those that seem to be faster, may
+ * overdraw the credit by `advance` transfers. So all trials together add at
+ * most a hundredth of the time of the stream, this advance, and the unexpected
+ * part of the cost of one trial.
  */
 #ifndef UCP_LEARN_STREAM_H
 #define UCP_LEARN_STREAM_H
@@ -36,12 +36,16 @@
 
 enum {
     /** Number of transfers by B in the epoch FIRST */
-    UCP_LEARN_STREAM_FIRST   = 4,
-    /** By how much the credit may be overdrawn: this number of transfers, but
-     *  at most this number of MiB, and at least one transfer */
-    UCP_LEARN_STREAM_ADVANCE = 16,
+    UCP_LEARN_STREAM_FIRST    = 4,
+    /** By how much the credit may be overdrawn: ADVANCE times the transfers in
+     *  flight, but at least ADVANCE_MIN transfers and ADVANCE_MIN_MIB MiB; at
+     *  most ADVANCE_MAX_MIB MiB, but at least one transfer */
+    UCP_LEARN_ADVANCE         = 4,
+    UCP_LEARN_ADVANCE_MIN     = 64,
+    UCP_LEARN_ADVANCE_MIN_MIB = 4,
+    UCP_LEARN_ADVANCE_MAX_MIB = 16,
     /** Maximum number of transfers of the warm-up */
-    UCP_LEARN_STREAM_WARM    = 64,
+    UCP_LEARN_STREAM_WARM     = 64,
 };
 
 typedef enum {
@@ -76,9 +80,10 @@ typedef struct ucp_learn_stream {
     /** The number of transfers that count in an epoch is multiplied by 2^scale,
      *  because too many of them end together. Not in FIRST */
     uint8_t scale;
-    uint8_t drops;   /**< Epochs in a row without a result */
-    uint8_t urgent;  /**< 1: trials may overdraw the credit */
-    uint8_t advance; /**< By how much, in transfers of the present length */
+    uint8_t drops; /**< Epochs in a row without a result */
+    uint8_t
+        advance; /**< By how much trials may overdraw the credit: a number of
+                      *   transfers of the present length */
     /** Numbers of transfers of an epoch FULL of usual length: those of the
      *  warm-up, and those that count */
     uint16_t warm, counted;
@@ -99,7 +104,7 @@ static inline ucp_learn_stream_t *ucp_learn_stream_of(ucp_learn_t *learn)
 
 /** Initializes the search. `methods`: bit map of the possible methods. `first`:
  *  the method that is selected at first. `expected`: as the member. `credit`
- *  becomes 0 and `urgent` 1; the caller may then change them. */
+ *  becomes 0; the caller may then change it. */
 void ucp_learn_stream_init(ucp_learn_stream_t *stream, unsigned methods,
                            unsigned first, const double *expected);
 
