@@ -81,6 +81,9 @@ static double cost_to_start(const ucp_learn_stream_t *stream, unsigned method)
                 0);
 }
 
+/* More than the cost of a trial can be. */
+#define ABOVE_ALL_COSTS 1e6
+
 /* The order in which methods are tried that are due. */
 enum {
     TURN_FIRST,     /* Nothing is known, or the method seems to be faster */
@@ -151,7 +154,7 @@ unsigned ucp_learn_find_due(const ucp_learn_stream_t *stream)
         turn  = turn_of(stream, i);
         limit = stream->credit + ((turn < TURN_LAST) ? stream->advance : 0);
         cost  = cost_to_start(stream, i);
-        rank  = cost + UCP_LEARN_MAX_CREDIT * turn;
+        rank  = cost + ABOVE_ALL_COSTS * turn;
         if ((among & UCS_BIT(i)) && (cost < limit) &&
             ((found == UCP_LEARN_NONE) || (rank < least))) {
             found = i;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which method of a stream is tried next (stream.h): of the methods whose trial
- * is due, those that are promising or of which nothing is known come first, and
- * a trial starts only if the credit suffices for its expected cost.
+ * Which method of a stream is tried next (stream.h), and what its trial costs.
  */
 #ifndef UCP_LEARN_DUE_H
 #define UCP_LEARN_DUE_H
@@ -40,9 +38,10 @@ double ucp_learn_cost_first(double ratio);
 double ucp_learn_cost_full(const ucp_learn_stream_t *stream, unsigned method,
                            double ratio);
 
-/** Returns the method whose trial is due: of those of which least is known, the
- *  one whose trial costs least. Returns UCP_LEARN_NONE if no trial is due for
- *  which the credit is sufficient. */
+/** Returns the method whose trial is next. First come methods of which nothing
+ *  is known and those that seem to be faster; then those whose results are not
+ *  certain; then all others. Of these, the one whose trial costs least. Returns
+ *  UCP_LEARN_NONE if no trial is due for which the credit is sufficient. */
 unsigned ucp_learn_find_due(const ucp_learn_stream_t *stream);
 
 /** Returns whether the method was almost as fast as the selected one, so that

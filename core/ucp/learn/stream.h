@@ -21,10 +21,9 @@
  * transfers by the selected method, that trials may add to the stream. Each
  * transfer adds a hundredth to the credit. A trial starts only if the credit
  * exceeds the expected cost of the trial; the actual cost is subtracted. Trials
- * of methods without an exact result, and of those that seem to be faster, may
- * overdraw the credit by `advance` transfers. So all trials together add at
- * most a hundredth of the time of the stream, this advance, and the unexpected
- * part of the cost of one trial.
+ * of methods whose results are not certain may overdraw the credit by `advance`
+ * transfers. So all trials together add at most a hundredth of the time of the
+ * stream, this advance, and the unexpected part of the cost of one trial.
  */
 #ifndef UCP_LEARN_STREAM_H
 #define UCP_LEARN_STREAM_H
