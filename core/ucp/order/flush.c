@@ -373,6 +373,36 @@ static int is_forced(const ucp_request_param_t *param)
     return !!(param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL);
 }
 
+/* Flushes all lanes without a request; returns 0 if that is not possible. Hot
+ * path of programs that flush after each put. Not over a network, where a flush
+ * usually cannot complete at once, and the transport would start it twice. */
+static int flush_at_once(ucp_ep_h ep)
+{
+    const ucp_ep_config_t *config = ep->config;
+    unsigned lane, flags;
+    uct_ep_h uct;
+
+    if (ep->connecting || (ep->flags & UCP_EP_FLAGS_SLOW) ||
+        !ucs_queue_is_empty(&ep->waiting) || (ep->rma_issued != ep->rma_done) ||
+        (ep->lost_status != UCS_OK)) {
+        return 0;
+    }
+    for (lane = 0; lane < config->num_lanes; ++lane) {
+        if (config->lanes[lane].is_network) {
+            return 0;
+        }
+        flags = (ep->remote_lanes & UCS_BIT(lane)) ? UCT_FLUSH_FLAG_REMOTE :
+                                                     UCT_FLUSH_FLAG_LOCAL;
+        uct   = ucp_ep_lane(ep, lane);
+        if (uct->ops->flush(uct, flags, NULL) != UCS_OK) {
+            return 0;
+        }
+    }
+    ucp_flush_forget(ep, ep->remote_lanes);
+    ucp_worker_complete_deferred_of(ep->worker, ep);
+    return 1;
+}
+
 ucs_status_ptr_t ucp_ep_flush_nbx(ucp_ep_h ep, const ucp_request_param_t *param)
 {
     ucp_worker_h worker  = ep->worker;
@@ -380,6 +410,11 @@ ucs_status_ptr_t ucp_ep_flush_nbx(ucp_ep_h ep, const ucp_request_param_t *param)
     ucp_request_t *req;
 
     ucp_worker_enter(worker);
+    if (!(param->op_attr_mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL) &&
+        flush_at_once(ep)) {
+        ret = NULL;
+        goto out;
+    }
     if (is_forced(param)) {
         ret = ucp_flush_tried(worker, ucp_flush_try(ep), param);
         goto out;

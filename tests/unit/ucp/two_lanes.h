@@ -93,6 +93,9 @@ static inline ucs_status_t far_flush(uct_ep_h ep, unsigned flags,
     if (flags & UCT_FLUSH_FLAG_CANCEL) {
         return UCS_OK;
     }
+    if (comp == NULL) {
+        return UCS_INPROGRESS; /* the caller flushes again */
+    }
     ++far.flushes;
     far.remote_flushes += !!(flags & UCT_FLUSH_FLAG_REMOTE);
     return far_answer(comp);
