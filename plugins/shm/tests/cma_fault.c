@@ -2,7 +2,7 @@
 /* Processes for tests of cma with failing peers: see cma_fault.h. */
 #include "cma_fault.h"
 
-#include <stdlib.h>
+#include <check.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -55,24 +55,4 @@ void cma_fault_run_quietly(void (*body)(void *arg, int fd))
     close(fds[0]);
     close(fd);
     close(saved);
-}
-
-int cma_fault_run(const char *name, const TTest *const *tests,
-                  unsigned num_tests)
-{
-    Suite *suite    = suite_create(name);
-    TCase *tcase    = tcase_create(name);
-    SRunner *runner = srunner_create(suite);
-    int failed;
-
-    tcase_set_timeout(tcase, 300);
-    for (unsigned i = 0; i < num_tests; ++i) {
-        tcase_add_test(tcase, tests[i]);
-    }
-    suite_add_tcase(suite, tcase);
-    srunner_set_fork_status(runner, CK_FORK);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return (failed == 0) ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -3,8 +3,6 @@
 #ifndef SHM_TEST_CMA_FAULT_H
 #define SHM_TEST_CMA_FAULT_H
 
-#include <check.h>
-
 /* Bytes of memory of each side (cma_side.h) that its peer may access. */
 #define WINDOW (16ul << 20)
 
@@ -19,10 +17,5 @@ void cma_fault_pause(unsigned us);
 /* Runs body() in a child process. Fails the test if the child fails or writes
  * to standard error. */
 void cma_fault_run_quietly(void (*body)(void *arg, int fd));
-
-/* Runs the tests, each in a process of its own. Returns the exit status of the
- * program. */
-int cma_fault_run(const char *name, const TTest *const *tests,
-                  unsigned num_tests);
 
 #endif

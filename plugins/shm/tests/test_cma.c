@@ -7,8 +7,8 @@
  */
 #include "child.h"
 #include "cma_side.h"
+#include "cma_suite.h"
 
-#include <check.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -766,19 +766,6 @@ int main(void)
         unmapped_memory_fails_the_operation,
         one_of_several_short_operations_fails,
     };
-    Suite *suite    = suite_create("cma");
-    TCase *tcase    = tcase_create("cma");
-    SRunner *runner = srunner_create(suite);
-    int failed;
 
-    tcase_set_timeout(tcase, 300);
-    for (unsigned i = 0; i < sizeof(tests) / sizeof(tests[0]); ++i) {
-        tcase_add_test(tcase, tests[i]);
-    }
-    suite_add_tcase(suite, tcase);
-    srunner_set_fork_status(runner, CK_FORK);
-    srunner_run_all(runner, CK_NORMAL);
-    failed = srunner_ntests_failed(runner);
-    srunner_free(runner);
-    return (failed == 0) ? EXIT_SUCCESS : EXIT_FAILURE;
+    return cma_suite_run("cma", tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -13,6 +13,7 @@
 
 #include "child.h"
 #include "cma_side.h"
+#include "cma_suite.h"
 
 static int count_fds(void)
 {
@@ -209,5 +210,5 @@ int main(void)
         targets_that_stand_still,
     };
 
-    return cma_fault_run("cma faults", tests, sizeof(tests) / sizeof(tests[0]));
+    return cma_suite_run("cma faults", tests, sizeof(tests) / sizeof(tests[0]));
 }

@@ -18,6 +18,7 @@
 #include "child.h"
 #include "cma_job.h"
 #include "cma_side.h"
+#include "cma_suite.h"
 #include "cma_wire.h"
 #include "outbox.h"
 
@@ -407,6 +408,6 @@ int main(void)
         spoilt_words_fail_the_operation,
     };
 
-    return cma_fault_run("cma hostile", tests,
+    return cma_suite_run("cma hostile", tests,
                          sizeof(tests) / sizeof(tests[0]));
 }
