@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Put and get over cma between two correct processes: every byte, whichever
+ * process copies it, for one operation and for many at once. A put or get is
+ * split into parts of at most CHUNK bytes. The peer (the target) copies some of
+ * the parts if it calls progress (polls); then it is called a helper.
+ */
+#include "child.h"
+#include "cma_other.h"
+#include "cma_side.h"
+#include "cma_suite.h"
+
+#include <unistd.h>
+
+/* --- Every byte ---------------------------------------------------------- */
+
+static void all_sizes(const char *config, char looking)
+{
+    static const size_t lengths[] = {
+        1,      7,      8,       4095,    4096,    4097,    16384,    32767,
+        32768,  32769,  65536,   65537,   99999,   262143,  262144,   262145,
+        524288, 524289, 1048576, 1234567, 4194304, 4194305, 16777217,
+    };
+    cma_side_t side;
+    cma_link_t link;
+    cma_other_t other;
+
+    cma_other_begin(&other, &side, &link, config);
+    cma_other_tell(&other, looking, 0, 0, 0);
+    for (unsigned i = 0; i < sizeof(lengths) / sizeof(lengths[0]); ++i) {
+        cma_other_round_trip(&other, &link, lengths[i], 1);
+        if (lengths[i] > 8) {
+            cma_other_round_trip(&other, &link, lengths[i], 3);
+        }
+    }
+    cma_other_round_trip(&other, &link, 3000000, 16);
+    cma_other_end(&other, &side, &link);
+}
+
+START_TEST(sizes_with_a_helper)
+{
+    all_sizes(NULL, 'l');
+}
+END_TEST
+
+/* An operation completes although the target does not poll. */
+START_TEST(sizes_with_a_target_that_does_not_poll)
+{
+    all_sizes(NULL, 'a');
+}
+END_TEST
+
+START_TEST(sizes_without_sharing)
+{
+    all_sizes("SHARE=n", 'l');
+}
+END_TEST
+
+/* Many parts, so that both sides copy parts and often finish at the same
+ * time. */
+START_TEST(sizes_in_small_chunks)
+{
+    all_sizes("CHUNK=4k,SHARE_THRESH=4k", 'l');
+}
+END_TEST
+
+/* While this process does not progress, the helper copies all parts but the
+ * first two. It counts one event for each part that it copies, and one for each
+ * message that it receives. Between two answers it progresses at least 256
+ * times, so that nothing depends on the scheduler. */
+START_TEST(a_target_that_polls_copies_its_part)
+{
+    enum { COPIES = 4, PARTS = 128, LENGTH = PARTS * 16384 };
+    cma_side_t side;
+    cma_link_t link;
+    cma_other_t other;
+
+    cma_other_begin(&other, &side, &link, "CHUNK=16k");
+    for (unsigned i = 0; i < COPIES; ++i) {
+        int is_put   = i % 2;
+        double until = cma_side_now() + 60;
+        ucs_status_t status;
+        long long events;
+        cma_wait_t wait;
+
+        if (is_put) {
+            cma_fill(side.memory, i, LENGTH);
+        } else {
+            EXPECT_EQ(cma_other_tell(&other, 'f', i, 0, LENGTH), -1);
+        }
+        events = cma_other_tell(&other, 'e', 0, 0, 0);
+        status = cma_side_start(&link, is_put, side.memory, 0, LENGTH, 1,
+                                &wait);
+        EXPECT_EQ(status, UCS_INPROGRESS);
+        while (cma_other_tell(&other, 'e', 0, 0, 0) < events + PARTS - 1) {
+            EXPECT_TRUE(cma_side_now() < until);
+        }
+        EXPECT_EQ(wait.done, 0);
+        EXPECT_EQ(cma_side_finish(&side, status, &wait), UCS_OK);
+        EXPECT_EQ(is_put ? cma_other_tell(&other, 'c', i, 0, LENGTH) :
+                           cma_first_bad(side.memory, i, LENGTH),
+                  -1);
+    }
+    cma_other_end(&other, &side, &link);
+}
+END_TEST
+
+/* In operations of up to 1 MiB the helper copies no part of the front half,
+ * even if this process has not begun to copy that. So each half of a buffer
+ * that is used again stays in the caches of the same processor. */
+START_TEST(each_side_copies_its_half_of_every_operation)
+{
+    enum { COPIES = 3, LENGTH = 65536, EVENTS = 1 + 2 * COPIES };
+    cma_wait_t waits[COPIES];
+    ucs_status_t status[COPIES];
+    cma_side_t side;
+    cma_link_t link;
+    cma_other_t other;
+    long long events;
+    double until;
+
+    cma_other_begin(&other, &side, &link, NULL);
+    EXPECT_EQ(cma_other_tell(&other, 'f', 1, 0, COPIES * LENGTH), -1);
+    events = cma_other_tell(&other, 'e', 0, 0, 0);
+    for (unsigned i = 0; i < COPIES; ++i) {
+        status[i] = cma_side_start(&link, 0, side.memory + i * LENGTH,
+                                   i * LENGTH, LENGTH, 1, &waits[i]);
+        EXPECT_EQ(status[i], UCS_INPROGRESS);
+    }
+    /* EVENTS: the first message to the helper, and for each operation a message
+     * and one part that the helper copies */
+    until = cma_side_now() + 60;
+    while (cma_other_tell(&other, 'e', 0, 0, 0) < events + EVENTS) {
+        EXPECT_TRUE(cma_side_now() < until);
+    }
+    for (unsigned i = 0; i < 3; ++i) {
+        EXPECT_EQ(cma_other_tell(&other, 'e', 0, 0, 0), events + EVENTS);
+    }
+    for (unsigned i = 0; i < COPIES; ++i) {
+        EXPECT_EQ(waits[i].done, 0);
+        EXPECT_EQ(cma_side_finish(&side, status[i], &waits[i]), UCS_OK);
+    }
+    EXPECT_EQ(cma_first_bad(side.memory, 1, COPIES * LENGTH), -1);
+    cma_other_end(&other, &side, &link);
+}
+END_TEST
+
+/* --- Many operations at once ---------------------------------------------- */
+
+enum { MANY = 300 };
+
+/* Body of each of two processes: starts MANY gets from the other one at once.
+ * Only four operations at a time can be shared with the helper; the others
+ * wait. */
+static void exchange(void *arg, int fd)
+{
+    static cma_wait_t waits[MANY];
+    const size_t length = 70001;
+    ucs_status_t status[MANY];
+    cma_side_t side;
+    cma_link_t link;
+    char byte = 'x';
+
+    cma_side_open(&side, 2 * MANY * length + 4096, "CHUNK=8k");
+    cma_fill(side.memory, 1, MANY * length);
+    cma_side_meet(&side, fd, &link);
+    cma_side_write(fd, &byte, 1);
+    cma_side_read(fd, &byte, 1);
+    for (unsigned i = 0; i < MANY; ++i) {
+        status[i] = cma_side_start(&link, 0, side.memory + (MANY + i) * length,
+                                   i * length, length, 1, &waits[i]);
+    }
+    for (unsigned i = 0; i < MANY; ++i) {
+        EXPECT_EQ(cma_side_finish(&side, status[i], &waits[i]), UCS_OK);
+    }
+    EXPECT_EQ(cma_first_bad(side.memory + MANY * length, 1, MANY * length), -1);
+    cma_side_write(fd, &byte, 1);
+    cma_side_serve(&side, fd, &byte, 1);
+    cma_side_part(&link);
+    cma_side_close(&side);
+}
+
+static void exchange_there(void *arg, int fd)
+{
+    exchange(NULL, *(int *)arg);
+}
+
+START_TEST(many_at_once_both_ways)
+{
+    pid_t pid[2];
+    int fd, fd2;
+
+    pid[0] = child_start(exchange, NULL, &fd);
+    pid[1] = child_start(exchange_there, &fd, &fd2);
+    close(fd);
+    ck_assert(cma_side_join(pid[0]));
+    ck_assert(cma_side_join(pid[1]));
+    close(fd2);
+}
+END_TEST
+
+/* There are always UNDER_WAY operations in flight, of which only four at a time
+ * can be shared with the helper. Those that wait must not keep others from
+ * completing. */
+START_TEST(many_concurrent_gets_without_pause)
+{
+    enum { UNDER_WAY = 24, COPIES = 4000 };
+    static cma_wait_t waits[UNDER_WAY];
+    ucs_status_t status[UNDER_WAY];
+    cma_side_t side;
+    cma_link_t link;
+    cma_other_t other;
+
+    cma_other_begin(&other, &side, &link, NULL);
+    for (unsigned i = 0; i < COPIES + UNDER_WAY; ++i) {
+        unsigned k = i % UNDER_WAY;
+
+        if (i >= UNDER_WAY) {
+            EXPECT_EQ(cma_side_finish(&side, status[k], &waits[k]), UCS_OK);
+        }
+        cma_wait_init(&waits[k]);
+        status[k] = (i >= COPIES) ?
+                        UCS_OK :
+                        cma_side_start(&link, (i / 1000) % 2,
+                                       side.memory + k * 400000, k * 400000,
+                                       33000 + (i * 7919) % 360000, 1,
+                                       &waits[k]);
+    }
+    cma_other_end(&other, &side, &link);
+}
+END_TEST
+
+/* --- The own process ------------------------------------------------------ */
+
+START_TEST(a_process_reaches_itself)
+{
+    cma_side_t side;
+    cma_link_t link;
+
+    cma_side_open(&side, 4000000, NULL);
+    cma_side_connect(&side, &side.card, &link);
+    cma_fill(side.memory, 9, 2000000);
+    EXPECT_EQ(cma_side_copy(&link, 1, side.memory, 2000000, 2000000, 1),
+              UCS_OK);
+    EXPECT_EQ(cma_first_bad(side.memory + 2000000, 9, 2000000), -1);
+    cma_side_part(&link);
+    cma_side_close(&side);
+}
+END_TEST
+
+/* ------------------------------------------------------------------------- */
+
+int main(void)
+{
+    const TTest *const tests[] = {
+        sizes_with_a_helper,
+        sizes_with_a_target_that_does_not_poll,
+        sizes_without_sharing,
+        sizes_in_small_chunks,
+        a_target_that_polls_copies_its_part,
+        each_side_copies_its_half_of_every_operation,
+        many_at_once_both_ways,
+        many_concurrent_gets_without_pause,
+        a_process_reaches_itself,
+    };
+
+    return cma_suite_run("cma bytes", tests, sizeof(tests) / sizeof(tests[0]));
+}
