@@ -2,62 +2,26 @@
 /* The completion queues of rc_verbs never overrun, whatever requests are
  * outstanding, even when all connections fail at once. Send completions are
  * polled until none is left, and receive buffers are added if the user keeps
- * too many. The device is simulated here. The simulation fails the test if it
- * has to add a completion to a full queue. */
+ * too many. The simulated device (rc_device.h) fails the test if it has to add
+ * a completion to a full queue. */
 #include "../src/rc_am.h"
 #include "../src/rc_send.h"
 #include "pool.h"
+#include "rc_device.h"
 #include "suite.h"
 
 #include <limits.h>
 
 enum {
-    MAX_QUEUE   = 512, /* Maximum entries of each queue */
-    SEND_CQ_LEN = 64,  /* UCX_RC_TX_CQ_LEN: enough for two full send queues */
-    SEND_LEN    = 32,  /* UCX_RC_TX_QUEUE_LEN */
-    RECV_LEN    = 64,  /* UCX_RC_RX_QUEUE_LEN */
+    SEND_CQ_LEN = 64, /* UCX_RC_TX_CQ_LEN: enough for two full send queues */
+    SEND_LEN    = 32, /* UCX_RC_TX_QUEUE_LEN */
+    RECV_LEN    = 64, /* UCX_RC_RX_QUEUE_LEN */
     NUM_EPS     = 8,
     STEPS       = 20000, /* Number of random actions of a test */
-    MESSAGE     = 9,     /* Bytes of a message, including its header byte */
 };
 
-/* A completion queue. In this and the following structures, the queue is a ring
- * of MAX_QUEUE entries. `count` of them, at most `size`, are in use, from index
- * `first`. */
-typedef struct completions {
-    struct ibv_cq cq;
-    struct ibv_wc wcs[MAX_QUEUE];
-    unsigned first, count, size;
-} completions_t;
-
-/* A posted send request. */
-typedef struct request {
-    uint64_t id; /* ibv_send_wr.wr_id */
-    int is_signaled;
-} request_t;
-
-/* A queue pair with its posted send requests. */
-typedef struct queue_pair {
-    struct ibv_qp qp;
-    request_t sends[MAX_QUEUE];
-    unsigned first, count, size;
-    int has_failed; /* The queue pair is in the error state: requests fail */
-} queue_pair_t;
-
-/* A shared receive queue with its posted buffers. */
-typedef struct recv_queue {
-    struct ibv_srq srq;
-    struct ibv_recv_wr wrs[MAX_QUEUE];
-    struct ibv_sge sges[MAX_QUEUE];
-    unsigned first, count, size;
-} recv_queue_t;
-
-static struct ibv_device verbs_device = {.name = "test0"};
-static struct ibv_context context     = {.device = &verbs_device};
-static struct ibv_pd pd               = {.context = &context};
 static ib_md_t md;
-static uint64_t seed;     /* State of below() */
-static uint32_t next_qpn; /* Number of the queue pair created last */
+static uint64_t seed; /* State of below() */
 /* Numbers of reported failures of endpoints, and of delivered messages */
 static unsigned num_failed, num_received;
 static unsigned num_to_keep;  /* Number of messages that the user will keep */
@@ -71,188 +35,7 @@ static unsigned below(unsigned limit)
     return (unsigned)((seed >> 33) % limit);
 }
 
-/* --- The device ----------------------------------------------------------- */
-
-static void complete(struct ibv_cq *cq, const struct ibv_wc *wc)
-{
-    completions_t *to = (completions_t *)cq;
-
-    ck_assert_msg(to->count < to->size, "a completion queue overruns");
-    to->wcs[(to->first + to->count++) % MAX_QUEUE] = *wc;
-}
-
-static int poll_cq(struct ibv_cq *cq, int max, struct ibv_wc *wc)
-{
-    completions_t *from = (completions_t *)cq;
-    int num             = 0;
-
-    for (; (num < max) && (from->count > 0); ++num, --from->count) {
-        wc[num]     = from->wcs[from->first];
-        from->first = (from->first + 1) % MAX_QUEUE;
-    }
-    return num;
-}
-
-static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
-                     struct ibv_send_wr **bad)
-{
-    queue_pair_t *to = (queue_pair_t *)qp;
-
-    ck_assert_uint_lt(to->count, to->size);
-    to->sends[(to->first + to->count++) % MAX_QUEUE] = (request_t){
-        .id          = wr->wr_id,
-        .is_signaled = !!(wr->send_flags & IBV_SEND_SIGNALED),
-    };
-    return 0;
-}
-
-/* Executes up to `max` of the oldest requests, and adds completions for the
- * signaled ones. If the queue pair has failed, unsignaled requests have a
- * completion, too. */
-static void run(queue_pair_t *qp, unsigned max)
-{
-    for (; (max > 0) && (qp->count > 0); --max, --qp->count) {
-        const request_t *request = &qp->sends[qp->first];
-        struct ibv_wc wc         = {
-                    .wr_id  = request->id,
-                    .status = qp->has_failed ? IBV_WC_WR_FLUSH_ERR : IBV_WC_SUCCESS,
-        };
-
-        qp->first = (qp->first + 1) % MAX_QUEUE;
-        if (request->is_signaled || qp->has_failed) {
-            complete(qp->qp.send_cq, &wc);
-        }
-    }
-}
-
-static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
-                         struct ibv_recv_wr **bad)
-{
-    recv_queue_t *to = (recv_queue_t *)srq;
-    unsigned at;
-
-    for (; wr != NULL; wr = wr->next) {
-        ck_assert_uint_lt(to->count, to->size);
-        at           = (to->first + to->count++) % MAX_QUEUE;
-        to->wrs[at]  = *wr;
-        to->sges[at] = *wr->sg_list;
-    }
-    return 0;
-}
-
-/* Makes up to `max` messages arrive, as long as buffers are posted. Returns the
- * number of messages. */
-static unsigned arrive(unsigned max)
-{
-    recv_queue_t *from = (recv_queue_t *)iface->srq;
-    unsigned count     = 0;
-
-    for (; (count < max) && (from->count > 0); ++count, --from->count) {
-        struct ibv_wc wc = {
-            .status   = IBV_WC_SUCCESS,
-            .wr_id    = from->wrs[from->first].wr_id,
-            .byte_len = MESSAGE,
-            .qp_num   = 0,
-        };
-
-        memset((void *)(uintptr_t)from->sges[from->first].addr, 1, MESSAGE);
-        from->first = (from->first + 1) % MAX_QUEUE;
-        complete(iface->recv_cq, &wc);
-    }
-    return count;
-}
-
-/* --- libibverbs ----------------------------------------------------------- */
-
-struct ibv_cq *ibv_create_cq(struct ibv_context *ctx, int cqe, void *arg,
-                             struct ibv_comp_channel *channel, int vector)
-{
-    completions_t *cq = calloc(1, sizeof(*cq));
-
-    ck_assert_int_le(cqe, MAX_QUEUE);
-    cq->size       = (unsigned)cqe;
-    cq->cq.context = ctx;
-    return &cq->cq;
-}
-
-int ibv_destroy_cq(struct ibv_cq *cq)
-{
-    free(cq);
-    return 0;
-}
-
-struct ibv_srq *ibv_create_srq(struct ibv_pd *domain,
-                               struct ibv_srq_init_attr *init)
-{
-    recv_queue_t *srq = calloc(1, sizeof(*srq));
-
-    srq->size        = init->attr.max_wr;
-    srq->srq.context = &context;
-    return &srq->srq;
-}
-
-int ibv_destroy_srq(struct ibv_srq *srq)
-{
-    free(srq);
-    return 0;
-}
-
-struct ibv_qp *ibv_create_qp(struct ibv_pd *domain,
-                             struct ibv_qp_init_attr *init)
-{
-    queue_pair_t *qp = calloc(1, sizeof(*qp));
-
-    qp->size       = init->cap.max_send_wr;
-    qp->qp.qp_num  = ++next_qpn;
-    qp->qp.context = &context;
-    qp->qp.send_cq = init->send_cq;
-    return &qp->qp;
-}
-
-int ibv_destroy_qp(struct ibv_qp *qp)
-{
-    free(qp);
-    return 0;
-}
-
-int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
-{
-    if (attr->qp_state == IBV_QPS_ERR) {
-        ((queue_pair_t *)qp)->has_failed = 1;
-    }
-    return 0;
-}
-
-int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
-                 struct ibv_qp_init_attr *init)
-{
-    init->cap = (struct ibv_qp_cap){.max_send_sge = 4, .max_inline_data = 64};
-    return 0;
-}
-
-/* --- The plugin's device, and the host ------------------------------------ */
-
-ucs_status_t ib_port_open(const ucx_host_t *host, struct ibv_context *ctx,
-                          uint8_t number, const ib_md_config_t *config,
-                          ib_port_t *port)
-{
-    *port = (ib_port_t){.number = number, .kind = IB_LINK_IB};
-    return UCS_OK;
-}
-
-void ib_port_address(const ib_port_t *port, ib_wire_device_t *wire)
-{
-    *wire = (ib_wire_device_t){.kind = port->kind};
-}
-
-ucs_status_t ib_port_path(const ib_port_t *port, const void *address,
-                          size_t length, struct ibv_ah_attr *ah,
-                          enum ibv_mtu *mtu_p)
-{
-    memset(ah, 0, sizeof(*ah));
-    *mtu_p = IBV_MTU_256;
-    return UCS_OK;
-}
+/* --- The host and the user ------------------------------------------------ */
 
 static ucs_status_t ep_failed(uct_iface_h failed, uct_ep_h ep,
                               ucs_status_t status)
@@ -287,8 +70,6 @@ static const ucx_host_t host = {
     .iface_ep_failed = ep_failed,
     .time            = now,
 };
-
-/* --- The tests ------------------------------------------------------------ */
 
 static ucs_status_t on_message(void *arg, void *data, size_t length,
                                unsigned flags)
@@ -347,21 +128,9 @@ static void start(void)
     };
     uct_iface_h opened;
 
-    context.ops.poll_cq       = poll_cq;
-    context.ops.post_send     = post_send;
-    context.ops.post_srq_recv = post_srq_recv;
-    seed                      = 1;
+    seed       = 1;
     num_failed = num_received = 0;
-    md                        = (ib_md_t){
-                               .host    = &host,
-                               .context = &context,
-                               .pd      = &pd,
-                               .attr    = {.max_qp_wr           = MAX_QUEUE,
-                                           .max_sge             = 4,
-                                           .max_cqe             = MAX_QUEUE,
-                                           .max_qp_init_rd_atom = 16,
-                                           .max_qp_rd_atom      = 16},
-    };
+    device_open(&host, &md);
     ck_assert_int_eq(rc_iface_open((uct_md_h)&md, &args, &opened), UCS_OK);
     iface = (rc_iface_t *)opened;
     for (unsigned id = 0; id < UCT_AM_ID_MAX; ++id) {
@@ -384,6 +153,8 @@ static void finish(void)
         (void)rc_iface_progress(&iface->super);
     }
 }
+
+/* --- The tests ------------------------------------------------------------ */
 
 /* Sends over one endpoint after the other, over each until a send returns an
  * error. Returns the number of posted requests. */
@@ -528,7 +299,7 @@ START_TEST(any_order_of_sends_failures_and_ends_fits)
             run((queue_pair_t *)iface->eps[i]->qp, below(2 * SEND_LEN));
         }
         if (below(8) == 0) {
-            (void)arrive(below(RECV_LEN));
+            (void)arrive(iface, below(RECV_LEN));
             (void)rc_iface_progress(&iface->super);
         }
     }
@@ -554,13 +325,13 @@ START_TEST(no_more_is_received_than_the_queue_has_entries_for)
     unsigned count;
 
     start();
-    count = arrive(UINT_MAX);
+    count = arrive(iface, UINT_MAX);
     ck_assert_uint_eq(count, RECV_LEN);
     /* Each call of progress posts buffers. Messages fill the buffers at
      * once. */
     for (unsigned round = 0; round < 100; ++round) {
         (void)rc_iface_progress(&iface->super);
-        count += arrive(UINT_MAX);
+        count += arrive(iface, UINT_MAX);
     }
     ck_assert_uint_gt(count, 100);
     (void)rc_iface_progress(&iface->super);
@@ -611,7 +382,7 @@ START_TEST(new_connection_adds_buffers_if_the_user_keeps_too_many)
     finish();
     num_to_keep = RECV_LEN - (iface->num_given + RC_POST_BATCH);
     ck_assert_uint_gt(num_to_keep, 0);
-    ck_assert_uint_eq(arrive(num_to_keep), num_to_keep);
+    ck_assert_uint_eq(arrive(iface, num_to_keep), num_to_keep);
     while (num_to_keep > 0) {
         ck_assert_uint_gt(rc_iface_progress(&iface->super), 0);
     }
@@ -623,7 +394,8 @@ START_TEST(new_connection_adds_buffers_if_the_user_keeps_too_many)
 }
 END_TEST
 
-/* Makes the endpoint owe its peer a grant, and send it as a separate message. */
+/* Makes the endpoint owe its peer a grant, and send it as a separate
+ * message. */
 static void send_grant(rc_ep_t *ep)
 {
     const struct ibv_wc wc = {.qp_num = ep->qp->qp_num};
