@@ -104,10 +104,10 @@ static unsigned count_for(const ucp_learn_stream_t *stream, unsigned warm,
 }
 
 /* Returns the number of transfers in the warm-up of the present stage, which
- * usually are `usual`. BEFORE follows transfers by the same method, but not at
- * the beginning of a stream, whose first transfers are slow. After a long epoch
- * FULL, the data is in the caches where the other method has put it, and the
- * warm-up of AFTER is as much longer. */
+ * usually are `usual`. BEFORE follows transfers by the same method, so that few
+ * are sufficient, but not at the beginning of a stream, whose first transfers
+ * are slow. After a long epoch FULL, the data is in the caches where the other
+ * method has put it, and the warm-up of AFTER is as much longer. */
 static unsigned warm_up(const ucp_learn_stream_t *stream, unsigned usual)
 {
     const ucp_learn_t *learn = &stream->learn;

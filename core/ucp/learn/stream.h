@@ -80,9 +80,9 @@ typedef struct ucp_learn_stream {
      *  because too many of them end together. Not in FIRST */
     uint8_t scale;
     uint8_t drops; /**< Epochs in a row without a result */
-    uint8_t
-        advance; /**< By how much trials may overdraw the credit: a number of
-                      *   transfers of the present length */
+    /** By how much trials may overdraw the credit, as a number of transfers of
+     *  the present length */
+    uint8_t advance;
     /** Numbers of transfers of an epoch FULL of usual length: those of the
      *  warm-up, and those that count */
     uint16_t warm, counted;

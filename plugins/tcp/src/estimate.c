@@ -15,9 +15,9 @@ static const double ZCOPY_CPU = 1.0e-6; /* Time of a separate system call */
 /* Time of the system calls of a put and of its acknowledgement, at both sides.
  * A buffered put shares them with other frames */
 static const double PUT_CPU   = 4.5e-6;
-/* Extra time of a get compared with a message and its answer: the peer sends the
- * answer in several frames from its memory. Less than 1 us for 4 KiB, 7 us for
- * 1 MiB */
+/* Extra time of a get compared with a message and its answer: the peer sends
+ * the data in several frames from its memory. Less than 1 us for 4 KiB, 7 us
+ * for 1 MiB */
 static const double GET_CPU   = 5e-6;
 static const double RECV_CPU  = 0.3e-6; /* Time to handle a frame among many in
                                          * the receive buffer */
