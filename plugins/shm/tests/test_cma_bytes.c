@@ -8,7 +8,7 @@
 #include "child.h"
 #include "cma_other.h"
 #include "cma_side.h"
-#include "cma_suite.h"
+#include "suite.h"
 
 #include <unistd.h>
 
@@ -264,5 +264,6 @@ int main(void)
         a_process_reaches_itself,
     };
 
-    return cma_suite_run("cma bytes", tests, sizeof(tests) / sizeof(tests[0]));
+    return suite_run("cma bytes", tests, sizeof(tests) / sizeof(tests[0]),
+                     CK_FORK);
 }

@@ -7,7 +7,7 @@
  */
 #include "cma_other.h"
 #include "cma_side.h"
-#include "cma_suite.h"
+#include "suite.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -363,6 +363,6 @@ int main(void)
         one_of_several_short_operations_fails,
     };
 
-    return cma_suite_run("cma completion", tests,
-                         sizeof(tests) / sizeof(tests[0]));
+    return suite_run("cma completion", tests, sizeof(tests) / sizeof(tests[0]),
+                     CK_FORK);
 }

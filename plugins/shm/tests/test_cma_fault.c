@@ -13,7 +13,7 @@
 
 #include "child.h"
 #include "cma_side.h"
-#include "cma_suite.h"
+#include "suite.h"
 
 static int count_fds(void)
 {
@@ -210,5 +210,6 @@ int main(void)
         targets_that_stand_still,
     };
 
-    return cma_suite_run("cma faults", tests, sizeof(tests) / sizeof(tests[0]));
+    return suite_run("cma faults", tests, sizeof(tests) / sizeof(tests[0]),
+                     CK_FORK);
 }

@@ -18,7 +18,7 @@
 #include "child.h"
 #include "cma_job.h"
 #include "cma_side.h"
-#include "cma_suite.h"
+#include "suite.h"
 #include "cma_wire.h"
 #include "outbox.h"
 
@@ -408,6 +408,6 @@ int main(void)
         spoilt_words_fail_the_operation,
     };
 
-    return cma_suite_run("cma hostile", tests,
-                         sizeof(tests) / sizeof(tests[0]));
+    return suite_run("cma hostile", tests, sizeof(tests) / sizeof(tests[0]),
+                     CK_FORK);
 }

@@ -19,7 +19,7 @@
 
 #include "child.h"
 #include "cma_side.h"
-#include "cma_suite.h"
+#include "suite.h"
 
 #define NOBODY 65534
 
@@ -199,6 +199,6 @@ int main(void)
         one_sided_permission_is_enough,
     };
 
-    return cma_suite_run("cma permission", tests,
-                         sizeof(tests) / sizeof(tests[0]));
+    return suite_run("cma permission", tests, sizeof(tests) / sizeof(tests[0]),
+                     CK_FORK);
 }

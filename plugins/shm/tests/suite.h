@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs the tests of one cma test program. */
-#ifndef SHM_TEST_CMA_SUITE_H
-#define SHM_TEST_CMA_SUITE_H
+/* Runs the tests of one program. */
+#ifndef SHM_TEST_SUITE_H
+#define SHM_TEST_SUITE_H
 
 #include <check.h>
 #include <stdlib.h>
 
-/* Runs the tests, each in a process of its own. Returns the exit status of the
- * program. */
-static inline int cma_suite_run(const char *name, const TTest *const *tests,
-                                unsigned num_tests)
+/* Returns the exit status of the program. `fork`: CK_FORK runs each test in a
+ * process of its own; CK_NOFORK is for tests that create processes. */
+static inline int suite_run(const char *name, const TTest *const *tests,
+                            size_t count, enum fork_status fork)
 {
     Suite *suite    = suite_create(name);
     TCase *tcase    = tcase_create(name);
@@ -17,11 +17,11 @@ static inline int cma_suite_run(const char *name, const TTest *const *tests,
     int failed;
 
     tcase_set_timeout(tcase, 300);
-    for (unsigned i = 0; i < num_tests; ++i) {
+    for (size_t i = 0; i < count; ++i) {
         tcase_add_test(tcase, tests[i]);
     }
     suite_add_tcase(suite, tcase);
-    srunner_set_fork_status(runner, CK_FORK);
+    srunner_set_fork_status(runner, fork);
     srunner_run_all(runner, CK_NORMAL);
     failed = srunner_ntests_failed(runner);
     srunner_free(runner);
