@@ -160,16 +160,26 @@ static void flush_abort(ucp_request_t *req, ucs_status_t status)
     }
 }
 
-/* Flushes a lane. If the user has accessed the peer's memory over this lane,
- * the flush waits until the data is in that memory. */
+/* Flushes a lane at the transport. If the user has accessed the peer's memory
+ * over this lane, the flush waits until the data is in that memory. */
+static ucs_status_t flush_uct(ucp_ep_h ep, unsigned lane,
+                              uct_completion_t *comp)
+{
+    unsigned flags = (ep->remote_lanes & UCS_BIT(lane)) ?
+                         UCT_FLUSH_FLAG_REMOTE :
+                         UCT_FLUSH_FLAG_LOCAL;
+    uct_ep_h uct   = ucp_ep_lane(ep, lane);
+
+    return uct->ops->flush(uct, flags, comp);
+}
+
 static ucs_status_t flush_lane(ucp_request_t *req, unsigned lane)
 {
-    ucp_ep_h ep  = req->send.ep;
-    uct_ep_h uct = ucp_ep_lane(ep, lane);
-    ucs_status_t status;
+    ucp_ep_h ep         = req->send.ep;
+    int is_remote       = (ep->remote_lanes & UCS_BIT(lane)) != 0;
+    ucs_status_t status = flush_uct(ep, lane, &req->send.comp);
 
-    if (ep->remote_lanes & UCS_BIT(lane)) {
-        status = uct->ops->flush(uct, UCT_FLUSH_FLAG_REMOTE, &req->send.comp);
+    if (is_remote) {
         if (status == UCS_OK) {
             ucp_flush_forget(ep, (ucp_lane_map_t)UCS_BIT(lane));
         } else if (status == UCS_INPROGRESS) {
@@ -179,7 +189,6 @@ static ucs_status_t flush_lane(ucp_request_t *req, unsigned lane)
         }
         return status;
     }
-    status = uct->ops->flush(uct, UCT_FLUSH_FLAG_LOCAL, &req->send.comp);
     /* A transport without flush has sent the data when the call of a send
      * returns. */
     return (status == UCS_ERR_UNSUPPORTED) ? UCS_OK : status;
@@ -296,6 +305,30 @@ ucs_status_t ucp_flush_as_fence(ucp_ep_h ep)
     return UCS_OK;
 }
 
+/* Flushes all lanes without a request; returns 0 if that is not possible. Hot
+ * path of programs that flush after each put. Not over a network, where a flush
+ * usually cannot complete at once, and the transport would start it twice. */
+static int flush_at_once(ucp_ep_h ep)
+{
+    const ucp_ep_config_t *config = ep->config;
+    unsigned lane;
+
+    if (ep->connecting || (ep->flags & UCP_EP_FLAGS_SLOW) ||
+        !ucs_queue_is_empty(&ep->waiting) || (ep->rma_issued != ep->rma_done) ||
+        (ep->lost_status != UCS_OK)) {
+        return 0;
+    }
+    for (lane = 0; lane < config->num_lanes; ++lane) {
+        if (config->lanes[lane].is_network ||
+            (flush_uct(ep, lane, NULL) != UCS_OK)) {
+            return 0;
+        }
+    }
+    ucp_flush_forget(ep, ep->remote_lanes);
+    ucp_worker_complete_deferred_of(ep->worker, ep);
+    return 1;
+}
+
 /* Tries to flush an endpoint at once. If this is not possible, the flush
  * continues in the background, so that a later attempt has less to do. An
  * endpoint has at most one such flush. */
@@ -307,6 +340,9 @@ ucs_status_t ucp_flush_try(ucp_ep_h ep)
 
     if (ep->flags & UCP_EP_FLAG_TRIAL) {
         return UCS_ERR_NO_RESOURCE;
+    }
+    if (flush_at_once(ep)) {
+        return UCS_OK;
     }
     req = ucp_request_get(ep->worker, &none);
     if (req == NULL) {
@@ -373,36 +409,6 @@ static int is_forced(const ucp_request_param_t *param)
     return !!(param->op_attr_mask & UCP_OP_ATTR_FLAG_FORCE_IMM_CMPL);
 }
 
-/* Flushes all lanes without a request; returns 0 if that is not possible. Hot
- * path of programs that flush after each put. Not over a network, where a flush
- * usually cannot complete at once, and the transport would start it twice. */
-static int flush_at_once(ucp_ep_h ep)
-{
-    const ucp_ep_config_t *config = ep->config;
-    unsigned lane, flags;
-    uct_ep_h uct;
-
-    if (ep->connecting || (ep->flags & UCP_EP_FLAGS_SLOW) ||
-        !ucs_queue_is_empty(&ep->waiting) || (ep->rma_issued != ep->rma_done) ||
-        (ep->lost_status != UCS_OK)) {
-        return 0;
-    }
-    for (lane = 0; lane < config->num_lanes; ++lane) {
-        if (config->lanes[lane].is_network) {
-            return 0;
-        }
-        flags = (ep->remote_lanes & UCS_BIT(lane)) ? UCT_FLUSH_FLAG_REMOTE :
-                                                     UCT_FLUSH_FLAG_LOCAL;
-        uct   = ucp_ep_lane(ep, lane);
-        if (uct->ops->flush(uct, flags, NULL) != UCS_OK) {
-            return 0;
-        }
-    }
-    ucp_flush_forget(ep, ep->remote_lanes);
-    ucp_worker_complete_deferred_of(ep->worker, ep);
-    return 1;
-}
-
 ucs_status_ptr_t ucp_ep_flush_nbx(ucp_ep_h ep, const ucp_request_param_t *param)
 {
     ucp_worker_h worker  = ep->worker;
@@ -410,13 +416,13 @@ ucs_status_ptr_t ucp_ep_flush_nbx(ucp_ep_h ep, const ucp_request_param_t *param)
     ucp_request_t *req;
 
     ucp_worker_enter(worker);
+    if (is_forced(param)) {
+        ret = ucp_flush_tried(worker, ucp_flush_try(ep), param);
+        goto out;
+    }
     if (!(param->op_attr_mask & UCP_OP_ATTR_FLAG_NO_IMM_CMPL) &&
         flush_at_once(ep)) {
         ret = NULL;
-        goto out;
-    }
-    if (is_forced(param)) {
-        ret = ucp_flush_tried(worker, ucp_flush_try(ep), param);
         goto out;
     }
 
@@ -456,7 +462,7 @@ ucs_status_ptr_t ucp_worker_flush_nbx(ucp_worker_h worker,
     ucp_send_flush(req)->children = 1;
     ucp_send_flush(req)->closing  = 0;
     ucs_list_for_each_safe(ep, next, &worker->eps, link) {
-        if (ep->flags & UCP_EP_FLAG_FAILED) {
+        if ((ep->flags & UCP_EP_FLAG_FAILED) || flush_at_once(ep)) {
             continue;
         }
         child = ucp_request_get_internal(worker);
