@@ -37,7 +37,7 @@
     row(rma,     40, 16, 2) \
     row(amo,      0,  0, 0) \
     row(rndv,     0,  0, 0) \
-    row(multi,    0, 16, 0) \
+    row(multi,    0, 24, 0) \
     row(learn,    8,  0, 0) \
     row(wireup, 160,  8, 0) \
     row(cm,       8,  0, 0) \

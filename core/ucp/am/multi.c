@@ -54,7 +54,8 @@ static const ucp_multi_class_t am_class = {
 
 static ucs_status_t multi_init(ucp_request_t *req, uint32_t attr)
 {
-    ucs_status_t status = ucp_multi_send_init(req, &am_class, attr);
+    ucs_status_t status = ucp_multi_send_init(req, &am_class,
+                                              ucp_multi_attr(req, attr));
 
     if (ucp_send_am(req)->reply) {
         ucp_send_am(req)->wire |= UCP_AM_WIRE_REPLY;

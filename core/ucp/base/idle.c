@@ -9,15 +9,16 @@
 
 enum {
     /* Rounds of progress between two reads of the clock */
-    ROUNDS    = 16,
-    /* Interval in microseconds between polls of an idle interface. A shorter
-     * interval costs more, because a poll may be a system call; a longer one
-     * delays the first message of a new peer */
-    POLL_USEC = 50,
-    /* Calls of poll_iface(), at most one in POLL_USEC, after which an
+    ROUNDS = 16,
+    /* Calls of poll_iface(), at most one in POLL_SECONDS, after which an
      * interface without endpoints becomes idle */
-    AWAKE     = 1000,
+    AWAKE  = 1000,
 };
+
+/* Interval in seconds between polls of an idle interface. A shorter interval
+ * costs more, because a poll may be a system call; a longer one delays the
+ * first message of a new peer. */
+#define POLL_SECONDS 50e-6
 
 void ucp_idle_init(ucp_worker_h worker)
 {
@@ -80,7 +81,8 @@ unsigned ucp_idle_poll(ucp_worker_h worker)
     unsigned i;
 
     worker->idle.rounds = ROUNDS;
-    if (now - worker->idle.polled_at < ucs_cycles_of_usec(POLL_USEC)) {
+    if ((double)(now - worker->idle.polled_at) <
+        POLL_SECONDS * ucs_cycles_per_sec()) {
         return 0;
     }
 

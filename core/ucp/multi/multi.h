@@ -66,8 +66,9 @@ typedef struct ucp_multi_class {
 
 typedef struct ucp_multi_send {
     const ucp_multi_class_t *class;
-    uint32_t message; /**< Value of ucp_multi_fragment_t::message */
-    uint8_t begun;    /**< The first fragment was sent */
+    uint32_t message;  /**< Value of ucp_multi_fragment_t::message */
+    uint32_t fragment; /**< Maximum payload of a fragment, bytes */
+    uint8_t begun;     /**< The first fragment was sent */
     /** All fragments were sent, or the send was aborted; the transport may
      *  still use the buffer */
     uint8_t posted;
@@ -80,13 +81,19 @@ UCP_AREA_ACCESSOR(ucp_send_multi, ucp_request_t, send.data, ucp_multi_send_t)
  *  and the costs of a message in fragments. `max_single`: maximum length of a
  *  message that the class can send eagerly without fragments. */
 unsigned ucp_multi_query(const ucp_proto_query_t *query, size_t max_single,
-                         ucp_proto_range_t *range);
+                         ucp_proto_range_t *ranges);
+
+/** Returns `attr` of a user's send, with UCP_OP_ATTR_FLAG_MULTI_SEND if the
+ *  last message in fragments to this peer is so recent that the peer cannot
+ *  have copied it yet: many messages are then in flight. Called once for each
+ *  send. */
+uint32_t ucp_multi_attr(const ucp_request_t *req, uint32_t attr);
 
 /** The function ucp_proto_t::init of both protocols (tagged and active
  *  messages): prepares the request, and sends this worker's address to the
- *  peer, unless it was sent before (wireup/introduce.h). With
- *  UCP_PROTO_ATTR_SOON in `attr` zero-copy is not used, so that the user can
- *  reuse the buffer early. */
+ *  peer, unless it was sent before (wireup/introduce.h). `attr`: the result of
+ *  ucp_multi_attr(). With UCP_PROTO_ATTR_SOON zero-copy is not used, so that
+ *  the user can reuse the buffer early. */
 ucs_status_t ucp_multi_send_init(ucp_request_t *req,
                                  const ucp_multi_class_t *class, uint32_t attr);
 
@@ -149,6 +156,7 @@ typedef struct ucp_multi_ep {
     /** Number of the next message that this endpoint sends in fragments */
     uint32_t next_message;
     uint8_t num_arriving; /**< Number of messages in the list `arriving` */
+    uint64_t sent_at; /**< Time of the last ucp_multi_attr(), ucs_cycles() */
 } ucp_multi_ep_t;
 
 UCP_AREA_ACCESSOR(ucp_ep_multi, struct ucp_ep, areas.multi, ucp_multi_ep_t)

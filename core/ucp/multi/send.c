@@ -12,6 +12,8 @@
 #include "ucp/rndv/rndv.h"
 #include "ucp/wireup/introduce.h"
 #include "ucs/debug/log.h"
+#include "ucs/sys/cycles.h"
+#include "ucs/sys/math.h"
 
 /* Maximum length in bytes of the header of a fragment by zero-copy: the header
  * is built on the stack. */
@@ -29,40 +31,85 @@ enum { MAX_ZCOPY_HEADER = 256 };
  * unexpected one needs as much memory at the receiver. */
 enum { MAX_LENGTH = 256 * 1024 };
 
-unsigned ucp_multi_query(const ucp_proto_query_t *query, size_t max_single,
-                         ucp_proto_range_t *range)
+/* Returns the time of a message whose fragments have `fragment` bytes. */
+static ucs_linear_func_t multi_time(const ucp_proto_query_t *query, int zcopy,
+                                    double fragment)
 {
-    const size_t header     = sizeof(ucp_multi_fragment_t);
-    const ucp_lane_am_t *am = ucp_ep_config_am(query->config);
-    int zcopy = ucp_fragment_is_zcopy(query->config, query->dt_class, header);
+    const ucp_lane_am_t *am     = ucp_ep_config_am(query->config);
     const ucp_lane_cost_t *cost = zcopy ? &am->cost_zcopy : &am->cost_bcopy;
-    double fragment = (double)ucp_fragment_size(query->config, query->dt_class,
-                                                header);
     double unexpected = (query->config->measured != 0) ? UNEXPECTED_MEASURED :
                                                          UNEXPECTED;
-    size_t better, end;
+
+    /* Without the last term, a rendezvous in fragments could never cost
+     * less. */
+    return ucs_linear_func_make(UCP_PROTO_REQUEST_TIME + cost->pre +
+                                    cost->post + cost->latency + cost->recv +
+                                    ucp_lane_am_first(am, fragment),
+                                ucp_lane_am_stream(am) +
+                                    (cost->pre + cost->post + cost->recv +
+                                     ucp_lane_am_fragment(am)) /
+                                        fragment +
+                                    unexpected / UCP_PROTO_MEMCPY_BANDWIDTH);
+}
+
+/* Returns the minimum length of messages in fragments. Where a message of the
+ * transport by zero-copy is longer than one by buffered copy, fragments of the
+ * smaller size compete with it, unless the user has set from which size on
+ * messages are sent by zero-copy. */
+static size_t first_length(const ucp_proto_query_t *query, size_t limit,
+                           size_t max_single)
+{
+    size_t copied = ucp_ep_config_am(query->config)->max_bcopy;
+
+    return ((copied < max_single) && (query->zcopy_thresh == SIZE_MAX) &&
+            (ucp_fragment_best(query->config, limit, copied) <= copied)) ?
+               copied + 1 :
+               max_single + 1;
+}
+
+/* Ends a range at the user's threshold of rendezvous, or where a rendezvous
+ * costs less. Returns zero if that is before the end of the range. */
+static int limit(const ucp_proto_query_t *query, ucp_proto_range_t *range)
+{
+    size_t end = query->rndv_thresh;
+
+    if (end == UCP_PROTO_THRESH_NEVER) {
+        return 1;
+    }
+    if (end == SIZE_MAX) {
+        end = ucs_min(ucp_rndv_first_better(query, range->time, range->min),
+                      (size_t)MAX_LENGTH + 1);
+    }
+    if (end > range->max) {
+        return 1;
+    }
+    range->max = end - 1;
+    return 0;
+}
+
+unsigned ucp_multi_query(const ucp_proto_query_t *query, size_t max_single,
+                         ucp_proto_range_t *ranges)
+{
+    const ucp_ep_config_t *config = query->config;
+    const size_t header           = sizeof(ucp_multi_fragment_t);
+    int zcopy   = ucp_fragment_is_zcopy(config, query->dt_class, header);
+    size_t most = ucp_fragment_limit(config, zcopy, header);
+    size_t from = first_length(query, most, max_single);
+    ucp_proto_range_t *range = ranges;
 
     if (query->rndv_thresh == 0) {
         return 0;
     }
-
-    /* Without the last term, a rendezvous in fragments could never cost
-     * less. */
-    range->time.c = UCP_PROTO_REQUEST_TIME + cost->pre + cost->post +
-                    cost->latency + cost->recv +
-                    ucp_lane_am_first(am, fragment);
-    range->time.m = ucp_lane_am_stream(am) +
-                    (cost->pre + cost->post + cost->recv) / fragment +
-                    unexpected / UCP_PROTO_MEMCPY_BANDWIDTH;
-    range->min = max_single + 1;
-    if (query->rndv_thresh != UCP_PROTO_THRESH_NEVER) {
-        better     = ucp_rndv_first_better(query, range->time, range->min);
-        end        = (query->rndv_thresh == SIZE_MAX) ?
-                         ucs_min(better, (size_t)MAX_LENGTH + 1) :
-                         query->rndv_thresh;
-        range->max = end - 1;
+    for (;; ++range) {
+        range->min  = from;
+        range->max  = ucp_fragment_last(config, most, from);
+        range->time = multi_time(query, zcopy,
+                                 (double)ucp_fragment_best(config, most, from));
+        if (!limit(query, range) || (range->max == SIZE_MAX)) {
+            return (unsigned)(range - ranges) + (range->min <= range->max);
+        }
+        from = range->max + 1;
     }
-    return range->min <= range->max;
 }
 
 /* Called when all fragments are posted and the transport has released the
@@ -78,6 +125,26 @@ static void posted(ucp_request_t *req, ucs_status_t status)
 {
     ucp_send_multi(req)->posted = 1;
     ucp_request_posted(req, status);
+}
+
+/* The peer cannot have answered the last message if less than the time of 1.5
+ * copies of this one has passed: a message takes the time of two copies, or
+ * somewhat less in fragments. In a stream the time between two messages is that
+ * of one. */
+uint32_t ucp_multi_attr(const ucp_request_t *req, uint32_t attr)
+{
+    ucp_multi_ep_t *multi = ucp_ep_multi(req->send.ep);
+    double stream         = ucp_ep_config_am(req->send.ep->config)->stream;
+    uint64_t last         = multi->sent_at;
+
+    if (stream <= 0) {
+        return attr;
+    }
+    multi->sent_at = ucs_cycles();
+    return ((double)(multi->sent_at - last) * stream <
+            1.5 * (double)req->dt.length * ucs_cycles_per_sec()) ?
+               (attr | UCP_OP_ATTR_FLAG_MULTI_SEND) :
+               attr;
 }
 
 ucs_status_t ucp_multi_send_init(ucp_request_t *req,
@@ -96,6 +163,11 @@ ucs_status_t ucp_multi_send_init(ucp_request_t *req,
     multi->begun          = 0;
     multi->posted         = 0;
     multi->copy           = !!(attr & UCP_PROTO_ATTR_SOON);
+    multi->fragment       = (attr & UCP_OP_ATTR_FLAG_MULTI_SEND) ?
+                                UINT32_MAX :
+                                (uint32_t)ucp_fragment_best(req->send.ep->config,
+                                                            UINT32_MAX,
+                                                            req->dt.length);
     return status;
 }
 
@@ -138,7 +210,9 @@ static void pack_header(const ucp_request_t *req, void *dest)
 /* Returns the maximum payload of the next fragment in bytes. */
 static size_t payload_max(const ucp_request_t *req, int zcopy)
 {
-    return ucp_fragment_limit(req->send.ep->config, zcopy, header_size(req));
+    return ucs_min(ucp_fragment_limit(req->send.ep->config, zcopy,
+                                      header_size(req)),
+                   ucp_send_multi(req)->fragment);
 }
 
 static size_t pack(void *dest, void *arg)

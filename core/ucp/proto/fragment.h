@@ -15,6 +15,9 @@
  *  UCX_RNDV_FRAG_SIZE. */
 enum { UCP_FRAGMENT_MAX = 65536 };
 
+/** Minimum result of ucp_fragment_best(), in bytes. */
+enum { UCP_FRAGMENT_MIN = 4096 };
+
 /** Returns non-zero if fragments of this data are sent by zero-copy, otherwise
  *  they are sent by buffered copy. Zero-copy is faster only if the transport
  *  permits larger messages by zero-copy. */
@@ -41,6 +44,22 @@ static inline size_t ucp_fragment_limit(const ucp_ep_config_t *config,
 
     return (wanted < limit) ? wanted : limit;
 }
+
+/** Returns the number of data bytes in each fragment of a message of `length`
+ *  bytes, except the last; at most `limit`. The receiver copies a fragment
+ *  while the sender copies the next one. Small fragments let it begin early,
+ *  and each costs the latency of the line that announces it. The result is the
+ *  power of two, at least UCP_FRAGMENT_MIN, with about the least sum of both.
+ *  It is `limit` if the bandwidth between the processors is not known, if many
+ *  messages are in flight (ucp_lane_am_t::many), or if the user has set the
+ *  size. */
+size_t ucp_fragment_best(const ucp_ep_config_t *config, size_t limit,
+                         size_t length);
+
+/** Returns the last length for which ucp_fragment_best() returns the same as
+ *  for `length`. */
+size_t ucp_fragment_last(const ucp_ep_config_t *config, size_t limit,
+                         size_t length);
 
 /** Returns the maximum number of data bytes in a fragment, by the method that
  *  ucp_fragment_is_zcopy() selects. */

@@ -83,30 +83,30 @@ double ucp_lane_amo_time(const ucp_lane_config_t *lane)
                INFINITY;
 }
 
-/* Seconds per byte of the copies of a single message. They take half the usual
- * time because the data is in the cache: that of the sender, which has just
- * written it, or that of the receiver, which has just received it. */
+/* Seconds per byte of the copies of a single message, if the bandwidth between
+ * the processors is not known. They take half the usual time because the data
+ * is in the cache: that of the sender, which has just written it, or that of
+ * the receiver, which has just received it. */
 #define CACHED_COPY (0.5 / UCP_PROTO_MEMCPY_BANDWIDTH)
 
+/* am->stream is the bandwidth of many messages in flight, in which both sides
+ * copy at the same time. The receiver of a single message waits for the
+ * sender's copy. */
 double ucp_lane_am_alone(const ucp_lane_am_t *am, const ucp_lane_cost_t *cost,
                          unsigned copies)
 {
     if (am->many) {
         return ucp_lane_am_stream(am);
     }
-    /* am->stream is the bandwidth of many messages in flight, in which the
-     * receiver does not wait for the sender's copies. The receiver of a single
-     * message waits for the sender's copy. */
-    return (am->stream > 0) ? 1.0 / am->stream + CACHED_COPY :
+    return (am->stream > 0) ? 2.0 / am->stream :
                               1.0 / cost->bandwidth + copies * CACHED_COPY;
 }
 
 double ucp_lane_am_in_place(const ucp_lane_am_t *am,
                             const ucp_lane_cost_t *cost, unsigned copies)
 {
-    return ((am->stream > 0) && !am->many) ?
-               CACHED_COPY :
-               ucp_lane_am_alone(am, cost, copies);
+    return (am->stream > 0) ? ucp_lane_am_stream(am) :
+                              ucp_lane_am_alone(am, cost, copies);
 }
 
 double ucp_lane_am_stream(const ucp_lane_am_t *am)
@@ -120,6 +120,11 @@ double ucp_lane_am_first(const ucp_lane_am_t *am, double length)
 {
     return length /
            ((am->stream > 0) ? am->stream : UCP_PROTO_MEMCPY_BANDWIDTH);
+}
+
+double ucp_lane_am_fragment(const ucp_lane_am_t *am)
+{
+    return (am->stream > 0) ? 0.5 * am->cost_bcopy.latency : 0;
 }
 
 double ucp_lane_am_time(const ucp_lane_config_t *lane, size_t length)

@@ -65,7 +65,9 @@ typedef struct ucp_proto_query {
     uint8_t fetch;       /**< Atomics: non-zero if the operation has a result */
 } ucp_proto_query_t;
 
-enum { UCP_PROTO_MAX_RANGES = 3 };
+/** Maximum number of ranges of a protocol: one for each size of fragments
+ *  (ucp_fragment_best()). */
+enum { UCP_PROTO_MAX_RANGES = 5 };
 
 /** A range of sizes in the answer of a protocol. The caller of `query` sets it
  *  to all sizes and no cost; `query` changes the members. */

@@ -14,6 +14,18 @@ static void fill_header(const ucp_request_t *req, ucp_rndv_data_t *hdr)
     hdr->offset       = ucp_le64(ucp_send_rndv(req)->address + req->dt.offset);
 }
 
+/* Fragments have the maximum size if other requests of the endpoint wait: the
+ * receiver then copies data of one message while the sender copies another. */
+static size_t fragment_size(const ucp_request_t *req)
+{
+    ucp_ep_h ep  = req->send.ep;
+    size_t limit = ucp_rndv_am_fragment(ep->config, req->dt.dt_class);
+
+    return ucs_queue_is_empty(&ep->waiting) ?
+               ucp_fragment_best(ep->config, limit, req->dt.length) :
+               limit;
+}
+
 static size_t data_pack(void *dest, void *arg)
 {
     ucp_request_t *req   = arg;
@@ -21,9 +33,7 @@ static size_t data_pack(void *dest, void *arg)
 
     fill_header(req, hdr);
     return sizeof(*hdr) +
-           ucp_dt_iter_pack(&req->dt, hdr + 1,
-                            ucp_rndv_am_fragment(req->send.ep->config,
-                                                 req->dt.dt_class));
+           ucp_dt_iter_pack(&req->dt, hdr + 1, fragment_size(req));
 }
 
 static void all_sent(uct_completion_t *comp)
@@ -56,8 +66,8 @@ static ucs_status_t zcopy_fragment(ucp_request_t *req, size_t fragment)
 static ucs_status_t am_progress(ucp_request_t *req)
 {
     const ucp_ep_config_t *config = req->send.ep->config;
-    size_t fragment = ucp_rndv_am_fragment(config, req->dt.dt_class);
-    size_t before   = req->dt.offset;
+    size_t fragment               = fragment_size(req);
+    size_t before                 = req->dt.offset;
     ucs_status_t status;
 
     req->send.comp.func = all_sent;

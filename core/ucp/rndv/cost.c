@@ -86,25 +86,24 @@ static ucs_linear_func_t zcopy_time(const ucp_ep_config_t *config,
     return time;
 }
 
-/* Returns the time of announcement, reply and data in messages. Sender and
- * receiver copy at the same time, so that the data takes the time of a stream
- * (ucp_lane_am_stream()), whether its fragments are packed or zero-copy. The
- * receiver cannot begin before the first fragment is there: this time is added
- * once (ucp_lane_am_first()). */
+/* Returns the time of announcement, reply and data in messages, whose fragments
+ * have `fragment` bytes. Sender and receiver copy at the same time, so that the
+ * data takes the time of a stream (ucp_lane_am_stream()), whether its fragments
+ * are packed or zero-copy. The receiver cannot begin before the first fragment
+ * is there: this time is added once (ucp_lane_am_first()). */
 static ucs_linear_func_t am_time(const ucp_ep_config_t *config,
-                                 unsigned dt_class)
+                                 unsigned dt_class, double fragment)
 {
     const ucp_lane_am_t *am     = ucp_ep_config_am(config);
     const ucp_lane_cost_t *cost = ucp_rndv_am_is_zcopy(config, dt_class) ?
                                       &am->cost_zcopy :
                                       &am->cost_bcopy;
-    double fragment = (double)ucp_rndv_am_fragment(config, dt_class);
 
-    return ucs_linear_func_make(3 * message_time(config) +
-                                    ucp_lane_am_first(am, fragment),
-                                ucp_lane_am_stream(am) +
-                                    (cost->pre + cost->post + cost->recv) /
-                                        fragment);
+    return ucs_linear_func_make(
+        3 * message_time(config) + ucp_lane_am_first(am, fragment),
+        ucp_lane_am_stream(am) +
+            (cost->pre + cost->post + cost->recv + ucp_lane_am_fragment(am)) /
+                fragment);
 }
 
 /* Returns the lane of put and get for data of this class, or NULL. If the
@@ -211,11 +210,23 @@ unsigned ucp_rndv_query_put(const ucp_proto_query_t *query,
 }
 
 unsigned ucp_rndv_query_am(const ucp_proto_query_t *query,
-                           ucp_proto_range_t *range)
+                           ucp_proto_range_t *ranges)
 {
-    range->min  = 1;
-    range->time = am_time(query->config, query->dt_class);
-    return 1;
+    const ucp_ep_config_t *config = query->config;
+    size_t limit             = ucp_rndv_am_fragment(config, query->dt_class);
+    size_t from              = 1;
+    ucp_proto_range_t *range = ranges;
+
+    for (;; ++range) {
+        range->min  = from;
+        range->max  = ucp_fragment_last(config, limit, from);
+        range->time = am_time(config, query->dt_class,
+                              (double)ucp_fragment_best(config, limit, from));
+        if (range->max == SIZE_MAX) {
+            return (unsigned)(range - ranges) + 1;
+        }
+        from = range->max + 1;
+    }
 }
 
 unsigned ucp_rndv_dt_class(const ucp_dt_iter_t *dt,

@@ -320,7 +320,7 @@ unsigned ucp_rndv_query_get(const ucp_proto_query_t *query,
 unsigned ucp_rndv_query_put(const ucp_proto_query_t *query,
                             ucp_proto_range_t *ranges);
 unsigned ucp_rndv_query_am(const ucp_proto_query_t *query,
-                           ucp_proto_range_t *range);
+                           ucp_proto_range_t *ranges);
 const ucp_rails_t *ucp_rndv_get_rails(const ucp_ep_config_t *config,
                                       unsigned dt_class);
 const ucp_rails_t *ucp_rndv_put_rails(const ucp_ep_config_t *config,

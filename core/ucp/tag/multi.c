@@ -47,11 +47,28 @@ static const ucp_multi_class_t tag_class = {
     .end         = ucp_tag_eager_sent,
 };
 
+/* Returns whether a contiguous message fits one message by zero-copy: of many
+ * in flight, that takes less time than fragments. */
+static int is_single(const ucp_request_t *req, uint32_t attr)
+{
+    return (attr & UCP_OP_ATTR_FLAG_MULTI_SEND) &&
+           !(attr & UCP_PROTO_ATTR_SOON) &&
+           (req->dt.dt_class == UCP_DT_CLASS_CONTIG) &&
+           (req->dt.length + ucp_tag_eager_own.total <=
+            ucp_ep_config_am(req->send.ep->config)->max_zcopy);
+}
+
 static ucs_status_t multi_init(ucp_request_t *req, uint32_t attr)
 {
-    ucp_ep_h ep         = req->send.ep;
-    ucs_status_t status = ucp_multi_send_init(req, &tag_class, attr);
+    ucp_ep_h ep = req->send.ep;
+    ucs_status_t status;
 
+    attr = ucp_multi_attr(req, attr);
+    if (is_single(req, attr)) {
+        return ucp_proto_init(req, &ucp_proto_tag_eager_zcopy, attr);
+    }
+
+    status = ucp_multi_send_init(req, &tag_class, attr);
     if (status != UCS_OK) {
         return status;
     }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "ucs/host/guid.h"
+#include "ucs/sys/cycles.h"
 #include "ucs/sys/math.h"
 #include "ucs/sys/sys.h"
 #include "ucs/time/time.h"
@@ -79,6 +80,29 @@ START_TEST(the_clock_goes_forward)
 }
 END_TEST
 
+/* The time of the ticks lies between two limits, however long the thread is
+ * interrupted. */
+START_TEST(the_fast_clock_has_a_known_rate)
+{
+    ucs_time_t first, second, third, fourth;
+    uint64_t ticks;
+    double seconds;
+
+    first  = ucs_get_time();
+    ticks  = ucs_cycles();
+    second = ucs_get_time();
+    do {
+        third = ucs_get_time();
+    } while (third - second < ucs_time_from_msec(2));
+    ticks  = ucs_cycles() - ticks;
+    fourth = ucs_get_time();
+
+    seconds = (double)ticks / ucs_cycles_per_sec();
+    ck_assert_double_ge(seconds, 0.98 * ucs_time_to_sec(third - second));
+    ck_assert_double_le(seconds, 1.02 * ucs_time_to_sec(fourth - first));
+}
+END_TEST
+
 START_TEST(identity_is_stable)
 {
     ck_assert_uint_ne(ucs_get_system_id(), 0);
@@ -107,4 +131,5 @@ START_TEST(texts_and_errors)
 END_TEST
 
 SUITE_MAIN("sys", files_are_read_whole_or_not_at_all, arithmetic_does_not_wrap,
-           the_clock_goes_forward, identity_is_stable, texts_and_errors)
+           the_clock_goes_forward, the_fast_clock_has_a_known_rate,
+           identity_is_stable, texts_and_errors)
