@@ -75,6 +75,14 @@ typedef enum {
                         * help */
 } cma_help_state_t;
 
+/* The last long copy whose direction cma_copies_from_end() has returned. */
+typedef struct cma_direction {
+    uint64_t remote;
+    const void *local;
+    size_t length;
+    int from_end;
+} cma_direction_t;
+
 /* A peer: a memory domain of a process, identified by PID, token and address of
  * its cma_words_t. All endpoints of an interface to the same peer share this
  * structure. */
@@ -100,6 +108,7 @@ struct cma_peer {
     uint32_t epoch;         /* Number of fences that found operations in flight.
                              * An operation waits until all operations of
                              * earlier epochs are complete */
+    cma_direction_t direction;
 
     /* Shared copies, with this peer as helper */
     cma_help_state_t help;
@@ -164,15 +173,19 @@ struct cma_op {
     uint8_t job;       /* SHARED: index of the job, below CMA_JOBS */
     uint8_t may_share; /* Non-zero: one local entry, and cma_share_is_good() has
                         * returned non-zero */
+    uint8_t from_end;  /* ALONE: this process copies from the end of the data to
+                        * its beginning */
     uint32_t epoch;    /* The peer's epoch when the operation was posted */
     ucs_status_t status;
     uint64_t remote; /* Remote address of the first byte */
     size_t length;   /* Total bytes */
     size_t done;     /* SHARED: bytes copied before the job; other states: bytes
-                      * copied so far */
+                      * copied from the beginning so far */
+    size_t end;      /* Bytes that are not copied from the end */
 
     /* The open job, in the state SHARED */
     cma_share_t share;
+    uint8_t job_from_end; /* Chunk 0 is at the end of the data */
     uint32_t num_copied; /* Chunks of the job that this process has copied, from
                           * chunk 0 on */
     size_t job_length, chunk; /* Bytes of the job, and of each of its chunks
@@ -344,6 +357,11 @@ int cma_share_copy(cma_peer_t *peer, cma_op_t *op);
 /* Ends the job, with the result in op->done and op->status. Returns zero if the
  * helper is still copying: the job stays open then. */
 int cma_share_finish(cma_peer_t *peer, cma_op_t *op);
+
+/* --- cma_direction.c ----------------------------------------------------- */
+/* Returns whether the copy of an operation that this process makes alone begins
+ * at the end of the data. Called once for each long operation. */
+int cma_copies_from_end(cma_peer_t *peer, const cma_op_t *op);
 
 /* --- cma_help.c: the helper's side --------------------------------------- */
 ucs_status_t cma_help_deliver(void *arg, unsigned slot, uint8_t id, void *data,

@@ -93,16 +93,20 @@ unsigned cma_ops_dispatch(cma_iface_t *iface)
 
 static void op_copy_alone(cma_peer_t *peer, cma_op_t *op)
 {
-    size_t length = shm_min(op->length - op->done, OP_STEP);
+    size_t length = shm_min(op->end - op->done, OP_STEP);
+    size_t offset = op->from_end ? op->end - length : op->done;
 
     op->status = cma_copy(peer->pid, op->kind == CMA_OP_PUT, op->iov,
-                          op->iovcnt, op->done, op->remote + op->done, length);
-    if (op->status == UCS_OK) {
-        op->done += length;
-    } else if (op->status == UCS_ERR_CONNECTION_RESET) {
+                          op->iovcnt, offset, op->remote + offset, length);
+    if (op->status == UCS_ERR_CONNECTION_RESET) {
         cma_peer_lost(peer, op->status);
     }
-    if ((op->status != UCS_OK) || (op->done == op->length)) {
+    if (op->from_end) {
+        op->end -= length;
+    } else {
+        op->done += length;
+    }
+    if ((op->status != UCS_OK) || (op->done == op->end)) {
         op->state = CMA_OP_OVER;
     }
 }
@@ -397,8 +401,10 @@ static ucs_status_t op_start(uct_ep_h uct_ep, int is_put, const uct_iov_t *iov,
     op->remote    = remote;
     op->length    = length;
     op->done      = 0;
+    op->end       = length;
     op->iovcnt    = count;
     memcpy(op->iov, pieces, count * sizeof(*pieces));
+    op->from_end = (length > OP_STEP) && cma_copies_from_end(peer, op);
     last = (peer->head != NULL) ? shm_container_of(peer->tail, cma_op_t, next) :
                                   NULL;
     op_queue(peer, op);

@@ -124,17 +124,18 @@ int cma_share_is_good(cma_peer_t *peer, size_t length)
 
 /* Returns whether this process copies from the end of the data when it
  * initiates an operation (cma_job.h). The peer, as the initiator, does the
- * opposite. */
-static int share_is_from_end(const cma_peer_t *peer)
+ * opposite. If the peer has not helped with the last copies, this process will
+ * probably copy all data. */
+static int share_is_from_end(const cma_peer_t *peer, const cma_op_t *op)
 {
-    return peer->iface->pid > peer->pid;
+    return (peer->unhelped > 1) ? op->from_end : peer->iface->pid > peer->pid;
 }
 
 static void share_copy_chunks(cma_peer_t *peer, cma_op_t *op, uint32_t first,
                               uint32_t num)
 {
-    cma_part_t part = cma_job_part(op->job_length, op->chunk,
-                                   share_is_from_end(peer), first, num);
+    cma_part_t part = cma_job_part(op->job_length, op->chunk, op->job_from_end,
+                                   first, num);
 
     op->status = cma_copy(peer->pid, op->kind == CMA_OP_PUT, op->iov, 1,
                           op->done + part.offset,
@@ -175,7 +176,7 @@ static ucs_status_t share_tell(cma_peer_t *peer, const cma_op_t *op)
     cma_msg_job_t msg = {
         .index = op->job,
         .flags = ((op->kind == CMA_OP_PUT) ? CMA_JOB_PUT : 0) |
-                 (share_is_from_end(peer) ? CMA_JOB_FROM_END : 0),
+                 (op->job_from_end ? CMA_JOB_FROM_END : 0),
         .count      = (uint16_t)op->share.count,
         .generation = op->share.generation,
         .remote     = op->remote + op->done,
@@ -210,10 +211,11 @@ cma_begin_t cma_share_begin(cma_peer_t *peer, cma_op_t *op)
         return CMA_BEGIN_LATER;
     }
 
-    op->job        = (uint8_t)__builtin_ctz(free_jobs);
-    op->began      = peer->iface->now;
-    op->num_copied = 0;
-    jobs           = (cma_job_t *)peer->outbox->box;
+    op->job          = (uint8_t)__builtin_ctz(free_jobs);
+    op->began        = peer->iface->now;
+    op->num_copied   = 0;
+    op->job_from_end = (uint8_t)share_is_from_end(peer, op);
+    jobs             = (cma_job_t *)peer->outbox->box;
     cma_share_open(&op->share, &jobs[op->job], ++peer->generation, count,
                    shm_min(count / 2, SHARE_OWN_MAX));
     status = share_tell(peer, op);

@@ -10,6 +10,7 @@
 #include "cma_side.h"
 #include "suite.h"
 
+#include <string.h>
 #include <unistd.h>
 
 /* --- Every byte ---------------------------------------------------------- */
@@ -102,6 +103,70 @@ START_TEST(a_target_that_polls_copies_its_part)
                   -1);
     }
     cma_other_end(&other, &side, &link);
+}
+END_TEST
+
+/* A copy that this process makes alone is in parts. If the same memory is
+ * copied again, the parts are in the opposite order (cma_direction.c). */
+enum { AGAIN_COPIES = 5, AGAIN_LENGTH = 1536 * 1024 };
+
+/* Gets the same memory several times, and compares it. `started`, if not NULL,
+ * is called after the call that starts a copy, which copies the first part. */
+static void same_memory_again(const char *config, char looking,
+                              void (*started)(const uint8_t *data,
+                                              const uint8_t *expected,
+                                              int is_odd))
+{
+    uint8_t *expected = malloc(AGAIN_LENGTH);
+    ucs_status_t status;
+    cma_side_t side;
+    cma_link_t link;
+    cma_other_t other;
+    cma_wait_t wait;
+
+    cma_other_begin(&other, &side, &link, config);
+    EXPECT_EQ(cma_other_tell(&other, looking, 0, 0, 0), -1);
+    for (unsigned i = 0; i < AGAIN_COPIES; ++i) {
+        cma_fill(expected, i, AGAIN_LENGTH);
+        EXPECT_EQ(cma_other_tell(&other, 'f', i, 0, AGAIN_LENGTH), -1);
+        memset(side.memory, 0, AGAIN_LENGTH);
+        status = cma_side_start(&link, 0, side.memory, 0, AGAIN_LENGTH, 1,
+                                &wait);
+        EXPECT_EQ(status, UCS_INPROGRESS);
+        if (started != NULL) {
+            started(side.memory, expected, i % 2);
+        }
+        EXPECT_EQ(cma_side_finish(&side, status, &wait), UCS_OK);
+        EXPECT_EQ(cma_first_bad(side.memory, i, AGAIN_LENGTH), -1);
+    }
+    /* other memory, with a vector of several entries */
+    cma_other_round_trip(&other, &link, AGAIN_LENGTH, 3);
+    cma_other_end(&other, &side, &link);
+    free(expected);
+}
+
+static void check_first_part(const uint8_t *data, const uint8_t *expected,
+                             int is_odd)
+{
+    enum { PROBE = 4096 };
+    const size_t last = AGAIN_LENGTH - PROBE;
+    int from_end      = is_odd &&
+                   (AGAIN_LENGTH <= 4 * sysconf(_SC_LEVEL2_CACHE_SIZE));
+
+    EXPECT_EQ(memcmp(data, expected, PROBE) == 0, !from_end);
+    EXPECT_EQ(memcmp(data + last, expected + last, PROBE) == 0, from_end);
+}
+
+START_TEST(the_same_memory_again_is_copied_from_the_other_end)
+{
+    same_memory_again("SHARE=n", 'a', check_first_part);
+}
+END_TEST
+
+/* Also if the target is asked to help, and does not. */
+START_TEST(the_same_memory_again_with_a_target_that_does_not_poll)
+{
+    same_memory_again(NULL, 'a', NULL);
 }
 END_TEST
 
@@ -258,6 +323,8 @@ int main(void)
         sizes_without_sharing,
         sizes_in_small_chunks,
         a_target_that_polls_copies_its_part,
+        the_same_memory_again_is_copied_from_the_other_end,
+        the_same_memory_again_with_a_target_that_does_not_poll,
         each_side_copies_its_half_of_every_operation,
         many_at_once_both_ways,
         many_concurrent_gets_without_pause,
