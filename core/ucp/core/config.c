@@ -114,10 +114,12 @@ static const ucs_config_field_t fields[] = {
      UCS_CONFIG_TYPE_ENUM(rndv_schemes)},
 
     {"RNDV_FRAG_SIZE", "auto",
-     "Size, in bytes, of the fragments of a rendezvous by active messages, up\n"
-     "to the transport's limit. auto: that limit, but at most 64k. One size, or\n"
-     "one for each memory type, as in host:64k,cuda:4m: that of device memory is\n"
-     "for the chunks that are copied to and from it.",
+     "Size, in bytes, of the fragments of a rendezvous by active messages and of\n"
+     "eager messages, up to the transport's limit. auto: that limit, but at most\n"
+     "64k, and less for messages below about 1m between processors whose\n"
+     "bandwidth is known. One size, or one for each memory type, as in\n"
+     "host:64k,cuda:4m: that of device memory is for the chunks that are copied\n"
+     "to and from it.",
      offsetof(ucp_config_options_t, rndv_frag_size), UCP_CONFIG_TYPE_SIZES},
 
     {"PROTO_INFO", "n",

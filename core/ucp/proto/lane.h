@@ -78,8 +78,9 @@ double ucp_lane_am_stream(const ucp_lane_am_t *am);
 double ucp_lane_am_first(const ucp_lane_am_t *am, double length);
 
 /** Returns the seconds that each message of a sequence takes in addition to
- *  ucp_lane_am_stream(), if the bandwidth between the processors is known: the
- *  receiver waits for the line that announces the message. */
+ *  ucp_lane_am_stream(), if the bandwidth between the processors is known: half
+ *  of the latency of the line that announces the message. The receiver
+ *  prefetches the other half. */
 double ucp_lane_am_fragment(const ucp_lane_am_t *am);
 
 #endif
