@@ -84,8 +84,8 @@ unsigned ucp_multi_query(const ucp_proto_query_t *query, size_t max_single,
                          ucp_proto_range_t *ranges);
 
 /** Returns `attr` of a user's send, with UCP_OP_ATTR_FLAG_MULTI_SEND if the
- *  last message in fragments to this peer is so recent that the peer cannot
- *  have copied it yet: many messages are then in flight. Called once for each
+ *  last call for this endpoint is so recent that the peer cannot have answered
+ *  that message yet: many messages are then in flight. Called once for each
  *  send. */
 uint32_t ucp_multi_attr(const ucp_request_t *req, uint32_t attr);
 

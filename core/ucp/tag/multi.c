@@ -8,6 +8,7 @@
 #include "ucp/tag/multi.h"
 
 #include "ucp/dt/dt.h"
+#include "ucp/proto/fragment.h"
 #include "ucp/stats/stats.h"
 #include "ucp/tag/eager.h"
 #include "ucp/wireup/introduce.h"
@@ -47,15 +48,20 @@ static const ucp_multi_class_t tag_class = {
     .end         = ucp_tag_eager_sent,
 };
 
-/* Returns whether a contiguous message fits one message by zero-copy: of many
- * in flight, that takes less time than fragments. */
+/* Returns whether a message can be one message by zero-copy: of many in flight,
+ * that takes less time than fragments. Not if the user has set from which size
+ * on messages are sent by zero-copy: then the size is one that is not. */
 static int is_single(const ucp_request_t *req, uint32_t attr)
 {
+    const ucp_ep_config_t *config = req->send.ep->config;
+
     return (attr & UCP_OP_ATTR_FLAG_MULTI_SEND) &&
            !(attr & UCP_PROTO_ATTR_SOON) &&
-           (req->dt.dt_class == UCP_DT_CLASS_CONTIG) &&
+           ucp_fragment_is_zcopy(config, req->dt.dt_class,
+                                 ucp_tag_eager_own.zcopy_hdr) &&
+           (req->worker->context->options.zcopy_thresh == SIZE_MAX) &&
            (req->dt.length + ucp_tag_eager_own.total <=
-            ucp_ep_config_am(req->send.ep->config)->max_zcopy);
+            ucp_ep_config_am(config)->max_zcopy);
 }
 
 static ucs_status_t multi_init(ucp_request_t *req, uint32_t attr)

@@ -6,6 +6,7 @@
 #include "multi_fragments.h"
 
 #include "ucp/proto/fragment.h"
+#include "ucp/tag/eager.h"
 
 enum {
     LIMIT  = 32800,
@@ -190,7 +191,61 @@ START_TEST(a_stream_has_the_largest_ones)
 }
 END_TEST
 
+static struct {
+    unsigned whole, fragments; /* Numbers of messages of each kind */
+} refused;
+
+static ucs_status_t refuse_zcopy(uct_ep_h ep, uint8_t id, const void *header,
+                                 unsigned header_length, const uct_iov_t *iov,
+                                 size_t iovcnt, unsigned flags,
+                                 uct_completion_t *comp)
+{
+    refused.whole += (id == UCP_AM_ID_EAGER);
+    refused.fragments += (id == UCP_AM_ID_EAGER_FRAGMENT);
+    return UCS_ERR_IO_ERROR;
+}
+
+/* Sends two messages of a stream over a lane that supports long messages by
+ * zero-copy, as far as the endpoint knows. */
+static void send_refused(const char *zcopy_thresh)
+{
+    ucx_ep_ops_t ops;
+    ucp_lane_am_t *am;
+    local_t local;
+    int i;
+
+    memset(&refused, 0, sizeof(refused));
+    setenv("UCX_ZCOPY_THRESH", zcopy_thresh, 1);
+    open_with(&local, "inf");
+    unsetenv("UCX_ZCOPY_THRESH");
+    am                = &((ucp_ep_config_t *)local.ep->config)->lanes[0].am;
+    am->stream        = 1e3;
+    am->max_zcopy     = LIMIT;
+    count.usual       = local.ep->am->ops;
+    ops               = *count.usual;
+    ops.am_zcopy      = refuse_zcopy;
+    local.ep->am->ops = &ops;
+    for (i = 0; i < 2; ++i) {
+        ck_assert_int_eq(local_wait(&local,
+                                    local_send(&local, source, LENGTH, TAG)),
+                         UCS_ERR_IO_ERROR);
+    }
+    local.ep->am->ops = count.usual;
+    close_clean(&local);
+}
+
+START_TEST(a_stream_keeps_to_the_users_threshold_of_zero_copy)
+{
+    send_refused("auto");
+    ck_assert_uint_gt(refused.whole, 0);
+    send_refused("inf");
+    ck_assert_uint_eq(refused.whole, 0);
+    ck_assert_uint_gt(refused.fragments, 0);
+}
+END_TEST
+
 SUITE_MAIN("sizes of fragments", long_messages_have_larger_fragments,
            they_are_as_large_as_possible_if_nothing_is_known_or_wanted,
            the_last_length_of_a_size_is_exact,
-           fragments_replace_one_long_message, a_stream_has_the_largest_ones)
+           fragments_replace_one_long_message, a_stream_has_the_largest_ones,
+           a_stream_keeps_to_the_users_threshold_of_zero_copy)
