@@ -181,7 +181,8 @@ struct cma_op {
     size_t length;   /* Total bytes */
     size_t done;     /* SHARED: bytes copied before the job; other states: bytes
                       * copied from the beginning so far */
-    size_t end;      /* Bytes that are not copied from the end */
+    size_t end;      /* The bytes from here on are copied (from_end); `length`:
+                      * none */
 
     /* The open job, in the state SHARED */
     cma_share_t share;

@@ -12,7 +12,8 @@
  * Chunk 0 is at the beginning of the data, or at its end: of two processes that
  * initiate operations in turn, one always copies from the beginning, and the
  * other from the end. So each part of memory that is used again stays in the
- * caches of one processor.
+ * caches of one processor. (Not if the helper has not helped with the last
+ * jobs: share_is_from_end() in cma_share.c.)
  *
  * Two words of 64 bits (cma_job_t), with the sizes of their fields in bits:
  *

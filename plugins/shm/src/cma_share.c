@@ -125,10 +125,12 @@ int cma_share_is_good(cma_peer_t *peer, size_t length)
 /* Returns whether this process copies from the end of the data when it
  * initiates an operation (cma_job.h). The peer, as the initiator, does the
  * opposite. If the peer has not helped with the last copies, this process will
- * probably copy all data. */
+ * probably copy all data: long data in the direction of a copy alone. */
 static int share_is_from_end(const cma_peer_t *peer, const cma_op_t *op)
 {
-    return (peer->unhelped > 1) ? op->from_end : peer->iface->pid > peer->pid;
+    return ((peer->unhelped > 1) && (op->length > SHARE_ALONE)) ?
+               op->from_end :
+               (peer->iface->pid > peer->pid);
 }
 
 static void share_copy_chunks(cma_peer_t *peer, cma_op_t *op, uint32_t first,
