@@ -171,6 +171,10 @@ ucs_status_t self_am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
                            uct_completion_t *comp);
 unsigned self_iface_progress(uct_iface_h iface);
 void self_queue_drop(self_iface_t *iface);
+
+/* Returns the bandwidth of copies in this process, in bytes per second, which
+ * the first call measures. Any thread may call it. */
+double self_bandwidth(void);
 void self_desc_release(ucx_recv_desc_owner_t *owner, void *headroom);
 
 /* self_rma.c */

@@ -237,7 +237,7 @@ static ucs_status_t self_iface_query(uct_iface_h super, ucx_iface_attr_t *full)
     attr->iface_addr_len   = sizeof(((self_iface_t *)super)->id);
     attr->overhead         = 20e-9;
     attr->latency          = ucs_linear_func_make(50e-9, 0);
-    attr->bandwidth.shared = 10e9;
+    attr->bandwidth.shared = self_bandwidth();
     attr->max_num_eps      = SIZE_MAX;
     attr->dev_num_paths    = 1;
     full->flags            = UCX_IFACE_FLAG_TESTED_REACHABILITY |

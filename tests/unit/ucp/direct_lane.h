@@ -12,7 +12,9 @@
 
 #include "ucp/proto/ep.h"
 
-/* Bandwidth of put and get over the second lane, in bytes per second */
+/* Bandwidth of messages over the first lane, and of put and get over the second
+ * one, in bytes per second */
+#define DIRECT_LANE_MESSAGES  1e10
 #define DIRECT_LANE_BANDWIDTH 1e10
 
 static inline ucs_status_t direct_lane_address(uct_iface_h iface,
@@ -22,8 +24,12 @@ static inline ucs_status_t direct_lane_address(uct_iface_h iface,
     return UCS_OK;
 }
 
+/* Also gives messages a fixed bandwidth: that of loopback is measured. */
 static inline void direct_lane_limit_messages(ucp_worker_iface_t *wiface)
 {
+    wiface->lane.am.cost_short.bandwidth = DIRECT_LANE_MESSAGES;
+    wiface->lane.am.cost_bcopy.bandwidth = DIRECT_LANE_MESSAGES;
+    wiface->lane.am.cost_zcopy.bandwidth = DIRECT_LANE_MESSAGES;
     memset(&wiface->lane.put, 0, sizeof(wiface->lane.put));
     memset(&wiface->lane.get, 0, sizeof(wiface->lane.get));
     memset(&wiface->lane.amo, 0, sizeof(wiface->lane.amo));
