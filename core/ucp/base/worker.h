@@ -64,6 +64,10 @@ struct ucp_worker {
     /* Hot path: progress and small messages use these members. */
     uct_worker_h uct;
     uint32_t flags; /**< UCP_WORKER_FLAG_* */
+    /** Total bytes of tagged messages, of other messages in fragments and of
+     *  those by a rendezvous, which were received; the folder learn/ includes
+     *  them in the rates that it measures */
+    uint64_t received;
     struct {
         /** Calls of progress until idle interfaces may be polled; counts
          *  down */
@@ -108,10 +112,6 @@ struct ucp_worker {
     int epoll_fd;  /**< -1 without FLAG_WAKEUP */
     int signal_fd; /**< An eventfd in epoll_fd, which ucp_worker_signal()
                     *   writes */
-
-    /** Total bytes received in fragments or by a rendezvous; the folder learn/
-     *  includes them in the rates that it measures */
-    uint64_t received;
 
     ucs_list_link_t eps; /**< All endpoints */
     /** Endpoints for replies to peers, by hash of the peer's ucp_wire_end_t

@@ -22,6 +22,10 @@ enum { NEAR_CLASSES = 4 };
  * more than this many times as long as the selected one. */
 #define FAR_SLOWER 2.5
 
+/* Two methods have similar costs if one takes less than this many times as long
+ * as the other. */
+#define SIMILAR 1.5
+
 static int is_rma(ucp_op_t op)
 {
     return (op == UCP_OP_PUT) || (op == UCP_OP_GET);
@@ -237,6 +241,37 @@ static ucp_learn_t *new_alone(const ucp_learn_entry_t *entry, const ucp_ep_h ep,
     return learn;
 }
 
+/* Returns the method with which the search of a stream begins, if the costs
+ * select `first`. Messages occupy both processors with copies, a put or get
+ * only one. In streams in both directions, or to several peers, each processor
+ * has other copies to make meanwhile. So of methods with similar costs the one
+ * that copies once is first. If both processes begin with messages, neither
+ * gains by changing its own method. */
+static unsigned first_of_stream(const ucp_learn_entry_t *entry, unsigned class,
+                                unsigned methods, unsigned first,
+                                const double *estimates)
+{
+    const size_t length     = (size_t)1 << (class + UCP_LEARN_MIN_LOG);
+    ucp_proto_query_t query = {
+        .op           = entry->op,
+        .dt_class     = UCP_DT_CLASS_CONTIG,
+        .config       = entry->config,
+        .zcopy_thresh = SIZE_MAX,
+        .rndv_thresh  = SIZE_MAX,
+    };
+    unsigned once = (methods & UCS_BIT(UCP_LEARN_GET)) ? UCP_LEARN_GET :
+                                                         UCP_LEARN_PUT;
+    double time;
+
+    if (is_rma(entry->op) || (first == UCP_LEARN_GET) ||
+        (first == UCP_LEARN_PUT) || !(methods & UCS_BIT(once))) {
+        return first;
+    }
+    time = ucs_linear_func_apply(ucp_proto_cost(&query, length),
+                                 (double)length);
+    return (estimates[once] < SIMILAR * time) ? once : first;
+}
+
 /* `estimates`: in seconds for the smallest size of the class. At least the
  * credit of the replaced configuration is taken over. Otherwise each change of
  * the configuration would permit the first trials to overdraw the credit
@@ -259,6 +294,7 @@ static ucp_learn_t *new_stream(const ucp_learn_entry_t *entry,
     for (i = 0; i < UCP_LEARN_METHODS; ++i) {
         expected[i] = estimates[i] / bytes;
     }
+    first = first_of_stream(entry, class, methods, first, estimates);
     ucp_learn_stream_init(stream, methods, first, expected);
     if (other != NULL) {
         before = ucp_learn_stream_of(other->of[UCP_LEARN_STREAM][class]);

@@ -121,7 +121,7 @@ static unsigned warm_up(const ucp_learn_stream_t *stream, unsigned usual)
                usual;
 }
 
-/* Returns the epoch of the present stage. FIRST has no warm-up (stream.h). */
+/* Returns the epoch of the present stage. */
 static ucp_learn_epoch_t epoch_of(ucp_learn_stream_t *stream,
                                   unsigned in_flight, size_t length)
 {
@@ -131,7 +131,8 @@ static ucp_learn_epoch_t epoch_of(ucp_learn_stream_t *stream,
 
     if (stream->stage == UCP_LEARN_FIRST) {
         epoch.method = learn->trial;
-        epoch.count  = UCP_LEARN_STREAM_FIRST;
+        epoch.warm   = 1;
+        epoch.count  = UCP_LEARN_STREAM_FIRST - 1;
         return epoch;
     }
     warm            = ucs_max(warm, (unsigned)MIN_IN_FLIGHT);

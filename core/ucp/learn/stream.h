@@ -9,7 +9,7 @@
  * those that count. The rate of a stream changes with other work of the
  * processes. Therefore a trial compares epochs that follow each other:
  *
- *   | BEFORE: A, the selected method | FIRST: 4 by B | FULL: B | AFTER: A |
+ *   | BEFORE: A, the selected method | FIRST: 5 by B | FULL: B | AFTER: A |
  *
  * FIRST is short and not exact. If B is clearly slower, the trial ends there.
  * At first, each method has its epoch FIRST, and then the best of them has the
@@ -35,7 +35,7 @@
 
 enum {
     /** Number of transfers by B in the epoch FIRST */
-    UCP_LEARN_STREAM_FIRST    = 4,
+    UCP_LEARN_STREAM_FIRST    = 5,
     /** By how much the credit may be overdrawn: ADVANCE times the transfers in
      *  flight, but at least ADVANCE_MIN transfers and ADVANCE_MIN_MIB MiB; at
      *  most ADVANCE_MAX_MIB MiB, but at least one transfer */
@@ -56,9 +56,9 @@ typedef enum {
 } ucp_learn_stage_t;
 
 /** The transfers of an epoch: `warm` ones, then `count` ones. The caller
- *  measures the time from the end of the former to the end of the latter. If
- *  there is no warm-up (the epoch FIRST), transfers by the selected method are
- *  still in flight: the caller subtracts their time. */
+ *  measures the time from the end of the former to the end of the latter. In
+ *  the epoch FIRST, transfers by the selected method are still in flight: the
+ *  caller subtracts their time. */
 typedef struct ucp_learn_epoch {
     uint8_t method;
     uint16_t warm;

@@ -114,7 +114,8 @@ static double seconds_between(ucs_time_t first, ucs_time_t second)
 /* True if the timing is that of an epoch FIRST. */
 static int is_first(const ucp_timing_t *timing)
 {
-    return (timing->num_marks > 1) && (timing->warm == 0);
+    return (timing->stream != NULL) &&
+           (timing->stream->stage == UCP_LEARN_FIRST);
 }
 
 /* True if the marks of the epoch are the ends of groups. */
@@ -134,7 +135,7 @@ static size_t received_between(const ucp_timing_t *timing)
 }
 
 /* Reports the result of an epoch, when its marks are known. From the time of
- * FIRST, subtracts that of the transfers by the selected method (timing.h). */
+ * FIRST, subtracts that of the other transfers (timing.h). */
 static void report_epoch(ucp_timing_t *timing)
 {
     const ucp_mark_t *first = &timing->marks[0], *last = &timing->marks[1];
@@ -314,7 +315,7 @@ void ucp_timing_alone(struct ucp_trials *trials, ucp_request_t *req,
 
 void ucp_timing_epoch(struct ucp_trials *trials, ucp_ep_h ep,
                       ucp_learn_stream_t *stream, ucp_op_t op,
-                      const ucp_learn_epoch_t *epoch, ucs_time_t now)
+                      const ucp_learn_epoch_t *epoch)
 {
     trials->timing = (ucp_timing_t){
         .ep        = ep,
@@ -327,14 +328,6 @@ void ucp_timing_epoch(struct ucp_trials *trials, ucp_ep_h ep,
         .warm      = epoch->warm,
         .total     = (uint16_t)(epoch->warm + epoch->count),
     };
-    if (epoch->warm == 0) {
-        trials->timing.next     = 1;
-        trials->timing.marks[0] = (ucp_mark_t){
-            .time     = now,
-            .sent     = trials->sent,
-            .received = ep->worker->received,
-        };
-    }
 }
 
 unsigned ucp_timing_in_flight(ucp_ep_h ep)
@@ -370,16 +363,16 @@ static ucp_timing_t *asked_by(ucp_worker_h worker, const ucp_probe_t *probe)
 }
 
 /* Returns the peer's time in the answer if it can be used, otherwise the
- * current time. In an epoch the peer's time can be used if both marks are times
- * of the peer: not in FIRST. For a transfer that is alone it can be used if it
- * is plausible and the peer runs on this machine, with the same clock. */
+ * current time. In an epoch both marks are times of the peer. For a transfer
+ * that is alone the peer's time can be used if it is plausible and the peer
+ * runs on this machine, with the same clock. */
 static ucs_time_t time_of(const ucp_timing_t *timing, const ucp_probe_t *probe)
 {
     ucs_time_t now  = ucs_get_time();
     ucs_time_t time = ucp_le64_get(probe->time);
 
     if (timing->num_marks > 1) {
-        return is_first(timing) ? now : ucs_max(time, (ucs_time_t)1);
+        return ucs_max(time, (ucs_time_t)1);
     }
     return (timing->ep->config->is_local && (time > timing->begin) &&
             (time < now)) ?

@@ -26,9 +26,10 @@
  * If only sent bytes counted, a method that takes processor time from the
  * transfers of the opposite direction could seem fast.
  *
- * The epoch FIRST of a trial (stream.h) is too short for a warm-up: its first
- * mark is the time when it begins, and transfers by the selected method end in
- * it. Their number is not known, but about as many end as begin, because the
+ * The epoch FIRST of a trial (stream.h) has a warm-up of one transfer: that one
+ * may wait for others, by the selected method, which have completed here and
+ * are not yet received. Transfers by the selected method also end between the
+ * marks. Their number is not known, but about as many end as begin, because the
  * number of transfers in flight is about constant. They are assumed to take the
  * time per byte that the epoch BEFORE has measured.
  *
@@ -141,7 +142,7 @@ void ucp_timing_alone(struct ucp_trials *trials, ucp_request_t *req,
  *  all its transfers by ucp_timing_add(). */
 void ucp_timing_epoch(struct ucp_trials *trials, ucp_ep_h ep,
                       ucp_learn_stream_t *stream, ucp_op_t op,
-                      const ucp_learn_epoch_t *epoch, ucs_time_t now);
+                      const ucp_learn_epoch_t *epoch);
 
 /** Adds the next transfer to the epoch; ucp_timing_is_open() must be true. */
 void ucp_timing_add(struct ucp_trials *trials, ucp_request_t *req,

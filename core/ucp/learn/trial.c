@@ -120,7 +120,7 @@ static unsigned select_in_stream(struct ucp_trials *trials,
         ucp_learn_stream_add(stream) &&
         ucp_learn_stream_next(stream, ucp_timing_in_flight(ep), req->dt.length,
                               &epoch)) {
-        ucp_timing_epoch(trials, ep, stream, entry->op, &epoch, now);
+        ucp_timing_epoch(trials, ep, stream, entry->op, &epoch);
         ucp_timing_add(trials, req, now);
         return epoch.method;
     }

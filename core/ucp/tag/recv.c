@@ -78,6 +78,7 @@ static UCS_F_ALWAYS_INLINE void take_message(ucp_worker_h worker, ucp_tag_t tag,
 {
     ucp_request_t *req = ucp_tag_expected_match(ucp_worker_tag(worker), tag);
 
+    worker->received += length;
     if (ucs_likely(req != NULL)) {
         set_info(&req->recv.info, tag, length);
         complete(req, (const char *)data + header, length);

@@ -213,6 +213,63 @@ START_TEST(a_measured_bandwidth_does_not_restart_the_search)
 }
 END_TEST
 
+/* Gives the endpoint the configuration of a measured bandwidth of messages, and
+ * sends the first messages of a stream. */
+static void begin_stream(local_t *local, double bandwidth)
+{
+    const ucp_ep_config_t *config;
+
+    ck_assert_int_eq(setenv("UCX_PROTO_MEASURE", "n", 1), 0);
+    open_machine(local, &machines[0], "y");
+    ck_assert_int_eq(unsetenv("UCX_PROTO_MEASURE"), 0);
+    config = ucp_ep_config_measured(local->worker, local->ep->config,
+                                    ucp_measure_class(bandwidth, 0), 0);
+    ck_assert_ptr_nonnull(config);
+    local->ep->config = config;
+    stream(local, IN_FLIGHT);
+}
+
+/* By the costs, messages are faster than a get. A stream begins with get
+ * nevertheless, unless messages are far faster: they occupy both processors. */
+START_TEST(a_stream_begins_with_one_copy)
+{
+    local_t local;
+
+    begin_stream(&local, 1.2 * DIRECT_LANE_BANDWIDTH);
+    ck_assert_uint_ge(sim.bytes[MESSAGES], PART); /* the first is alone */
+    ck_assert_uint_ge(sim.bytes[GETS], (IN_FLIGHT - 2) * (size_t)PART);
+    local_close(&local);
+
+    begin_stream(&local, 4 * DIRECT_LANE_BANDWIDTH);
+    ck_assert_uint_ge(sim.bytes[MESSAGES], IN_FLIGHT * (size_t)PART);
+    local_close(&local);
+}
+END_TEST
+
+/* The rates of streams include the bytes that the worker receives, in messages
+ * of any length. */
+START_TEST(received_bytes_count)
+{
+    const size_t lengths[] = {1, 1000, 20000, LENGTH};
+    size_t sum             = 0;
+    ucs_status_ptr_t recv;
+    local_t local;
+    unsigned i;
+
+    open_machine(&local, &machines[0], "y");
+    for (i = 0; i < 4; ++i) {
+        recv = local_recv(&local, buffer2, LENGTH, 1);
+        ck_assert_int_eq(wait(&local,
+                              local_send(&local, buffer, lengths[i], 1)),
+                         UCS_OK);
+        ck_assert_int_eq(wait(&local, recv), UCS_OK);
+        sum += lengths[i];
+        ck_assert_uint_eq(local.worker->received, sum);
+    }
+    local_close(&local);
+}
+END_TEST
+
 START_TEST(the_variable_switches_it_off)
 {
     local_t local;
@@ -258,4 +315,5 @@ SUITE_MAIN("trial", the_fastest_is_found, the_fastest_put_and_get_is_found,
            streams_and_single_messages_are_learnt_separately,
            a_change_is_followed_in_a_stream, a_change_is_followed,
            a_measured_bandwidth_does_not_restart_the_search,
+           a_stream_begins_with_one_copy, received_bytes_count,
            the_variable_switches_it_off, an_endpoint_closes_during_a_trial)
