@@ -19,6 +19,12 @@
  * same direction mean that the conditions have changed. */
 #define MIN_CHANGE 0.25
 
+/* Transfers from the first odd sample to the next one; twice as many to each
+ * further one. All of them together exceed the trials of the peer, which delay
+ * transfers to it: three methods, UCP_LEARN_WARM + UCP_LEARN_TIMED transfers
+ * each. */
+enum { ODD_GAP = 3 };
+
 /* A trial with at least three samples ends early if the method takes more than
  * this many times as long as the selected one. */
 #define HOPELESS 2.0
@@ -301,9 +307,9 @@ static void schedule(ucp_learn_t *learn, unsigned index)
     double ratio, needed;
 
     if (index == learn->best) {
-        method->gap = UCP_LEARN_MIN_GAP;
-        method->due = learn->count +
-                      ((learn->num_odd > 0) ? 1 : UCP_LEARN_WATCH);
+        method->due = learn->count + ((learn->num_odd > 0) ?
+                                          ODD_GAP << (learn->num_odd - 1) :
+                                          UCP_LEARN_WATCH);
         return;
     }
     ratio  = (learn->method[learn->best].count == 0) ?

@@ -414,6 +414,57 @@ START_TEST(noise_does_not_switch)
 }
 END_TEST
 
+/* While the peer tries three methods, one after another, its processor is busy,
+ * and transfers to it take four times as long. That is no reason for trials
+ * here: they would delay the peer's transfers, and so on. */
+START_TEST(trials_of_the_peer_cause_none)
+{
+    const unsigned burst = 3 * (UCP_LEARN_WARM + UCP_LEARN_TIMED);
+    profile_t disturbed  = profiles[2];
+    unsigned i, tried, phase;
+    machine_t m;
+
+    for (i = 0; i < METHODS; ++i) {
+        disturbed.time[i][MB1] *= 4;
+    }
+    for (phase = 0; phase < UCP_LEARN_WATCH; ++phase) {
+        start(&m, &profiles[2], MB1, GET, 1);
+        transfer(&m, 500 + phase);
+        tried     = m.used[EAGER] + m.used[PUT] + m.used[AM];
+        m.profile = &disturbed;
+        transfer(&m, burst);
+        m.profile = &profiles[2];
+        transfer(&m, 100);
+        ck_assert_uint_eq(m.used[EAGER] + m.used[PUT] + m.used[AM], tried);
+    }
+}
+END_TEST
+
+/* A method that is the fastest in trials only, and slow when it is selected (for
+ * example because the peer has then selected it, too), is selected ever more
+ * rarely. */
+START_TEST(a_disappointing_method_becomes_rare)
+{
+    profile_t promising = profiles[2], disappointing = profiles[2];
+    unsigned selected = 0, before = GET;
+    unsigned i;
+    machine_t m;
+
+    promising.time[AM][MB1]     = 20;
+    disappointing.time[AM][MB1] = 100;
+    start(&m, &promising, MB1, GET, 1);
+    for (i = 0; i < 20000; ++i) {
+        m.profile = (m.learn.best == AM) ? &disappointing : &promising;
+        transfer(&m, 1);
+        selected += (m.learn.best == AM) && (before != AM);
+        before = m.learn.best;
+    }
+    ck_assert_uint_ge(selected, 1);
+    ck_assert_uint_le(selected, 9);
+}
+END_TEST
+
 SUITE_MAIN("learn", finds_the_best, stays_with_the_best,
            trials_cost_one_percent, notices_a_change_for_the_worse,
-           notices_a_better_method, times_one_at_a_time, noise_does_not_switch)
+           notices_a_better_method, times_one_at_a_time, noise_does_not_switch,
+           trials_of_the_peer_cause_none, a_disappointing_method_becomes_rare)
