@@ -64,9 +64,10 @@ struct ucp_worker {
     /* Hot path: progress and small messages use these members. */
     uct_worker_h uct;
     uint32_t flags; /**< UCP_WORKER_FLAG_* */
-    /** Total bytes of tagged messages, of other messages in fragments and of
-     *  those by a rendezvous, which were received; the folder learn/ includes
-     *  them in the rates that it measures */
+    /** Total bytes received in tagged messages, and in active messages of
+     *  several fragments or by a rendezvous; not in synchronous sends of one
+     *  fragment. The folder learn/ includes them in the rates that it
+     *  measures */
     uint64_t received;
     struct {
         /** Calls of progress until idle interfaces may be polled; counts

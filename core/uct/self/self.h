@@ -13,6 +13,9 @@
 #define SELF_NAME   "self"
 #define SELF_DEVICE "memory"
 
+/* The bandwidth of the declaration, in bytes per second. */
+#define SELF_BANDWIDTH 10e9
+
 /* Messages of at most this many bytes use buffers of this size, except those of
  * am_bcopy, which allocates the buffer before the size is known. Otherwise a
  * receiver that keeps many small messages would hold a buffer of seg_size bytes

@@ -27,7 +27,7 @@ static const uct_tl_decl_t self_tl_decl = {
     .reach     = UCT_TL_REACH_SELF,
     .dev_type  = UCT_DEVICE_TYPE_SELF,
     .latency   = 50e-9,
-    .bandwidth = 10e9,
+    .bandwidth = SELF_BANDWIDTH,
 };
 
 const uct_component_decl_t uct_self_decl = {
