@@ -21,8 +21,10 @@
 #include "ucp/proto/ep.h"
 
 enum {
-    /** Operations with fewer bytes do not cause a query */
-    UCP_MEASURE_MIN      = 4096,
+    /** Operations with fewer bytes do not cause a query. A transport may also
+     *  send differently after it has measured (non-temporal stores of shm),
+     *  which begins to matter at this size */
+    UCP_MEASURE_MIN      = 512,
     /** Minimum number of bytes of an operation that may cause a query of the
      *  lane of large put and get: its transport may copy for a tenth of a
      *  millisecond at the first query */
@@ -32,7 +34,7 @@ enum {
     UCP_MEASURE_EVERY    = 65536,
     /** As UCP_MEASURE_EVERY, after a query that has shown known bandwidths and
      *  no change: with messages of 64 KiB, queries took 2 % of the time */
-    UCP_MEASURE_AGAIN    = 1 << 20,
+    UCP_MEASURE_AGAIN    = 256 << 10,
 };
 
 /** Queries the transports, and changes the endpoint's configuration if the

@@ -11,6 +11,7 @@
 #include "ucp/mem/table.h"
 #include "ucp/order/queue.h"
 #include "ucp/proto/fragment.h"
+#include "ucp/proto/measure.h"
 #include "ucp/stage/stage.h"
 #include "ucp/stats/stats.h"
 #include "ucp/wireup/introduce.h"
@@ -386,6 +387,7 @@ ucs_status_t ucp_rma_get_handler(void *arg, void *data, size_t length,
     chunk.request = ucp_le32_get(msg->request);
     chunk.secret  = ucp_wire_end_secret(&msg->sender);
     chunk.status  = UCS_OK;
+    ucp_measure_if_due(ep, (size_t)chunk.length);
     if (chunk.length > max_data(ep)) {
         status = check_whole(&chunk);
         if (status != UCS_OK) {

@@ -62,6 +62,12 @@ static const ucx_config_field_t sysv_md_fields[] = {
               "Limit of zero-copy active messages: the sender's copy goes " \
               "straight into shared memory."), \
         IFACE( \
+            "NT_MIN", MEMUNITS, nt_min, "auto", 0, 0, \
+            "Messages of at least this many bytes, of those that do not fit " \
+            "a cache line, are written by non-temporal stores, past the " \
+            "caches; auto measures whether and from which size that is " \
+            "faster."), \
+        IFACE( \
             "BW", BANDWIDTH, bw, "auto", 0, 0, \
             "Bandwidth of copies through shared memory, to select protocols; " \
             "auto measures it between the processes."), \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The variables of this plugin; the core parses them into these structures.
  * config.c describes each variable. Sizes are in bytes, times in seconds,
- * bandwidths in bytes per second; "auto" is a negative time, or the bandwidth
- * 0. */
+ * bandwidths in bytes per second; "auto" is a negative time, the bandwidth 0,
+ * or UCS_MEMUNITS_AUTO. */
 #ifndef SHM_CONFIG_H
 #define SHM_CONFIG_H
 
@@ -34,6 +34,7 @@ typedef struct shm_iface_config {
     unsigned max_peers;
     size_t seg_size;
     size_t zcopy_size;
+    size_t nt_min;
     double bw;
     double latency;
     double overhead;

@@ -6,6 +6,7 @@
 #include "iface.h"
 
 #include "access.h"
+#include "pieces.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,8 @@ static ucs_status_t short_by_ring(uct_ep_h ep, uint8_t id, uint64_t header,
 {
     shm_outbox_t *outbox = shm_ep(ep)->outbox;
     uint32_t total       = length + sizeof(header);
+    uct_iov_t iov        = {.buffer = (void *)payload, .length = length};
+    shm_pieces_t pieces  = {&header, sizeof(header), &iov, 1, 1};
     shm_cell_t *cell;
     void *bytes = NULL;
     ucs_status_t status;
@@ -36,8 +39,12 @@ static ucs_status_t short_by_ring(uct_ep_h ep, uint8_t id, uint64_t header,
     if (shm_unlikely(status != UCS_OK)) {
         return status;
     }
-    memcpy(bytes, &header, sizeof(header));
-    ucx_copy((char *)bytes + sizeof(header), payload, length);
+    if (total >= outbox->stream_min) {
+        shm_pieces_stream(bytes, &pieces);
+    } else {
+        memcpy(bytes, &header, sizeof(header));
+        ucx_copy((char *)bytes + sizeof(header), payload, length);
+    }
     trace(ep, id, bytes, total);
     shm_outbox_commit(outbox, cell, id, total);
     return UCS_OK;
@@ -67,50 +74,12 @@ static ucs_status_t shm_am_short(uct_ep_h ep, uint8_t id, uint64_t header,
     return UCS_OK;
 }
 
-/* Returns the number of blocks of an entry. Callers of am_short_iov do not set
- * `count` and `stride`, so their entries have one block. */
-static unsigned iov_blocks(const uct_iov_t *iov, int is_short)
-{
-    return is_short ? 1 : iov->count;
-}
-
-static size_t iov_length(const uct_iov_t *iov, size_t iovcnt, int is_short)
-{
-    size_t length = 0;
-    size_t i;
-
-    for (i = 0; i < iovcnt; ++i) {
-        length += iov[i].length * iov_blocks(&iov[i], is_short);
-    }
-    return length;
-}
-
-/* The blocks of an entry are `stride` bytes apart. */
-static void iov_copy(char *dest, const uct_iov_t *iov, size_t iovcnt,
-                     int is_short)
-{
-    size_t i;
-    unsigned j;
-
-    for (i = 0; i < iovcnt; ++i) {
-        if (iov[i].length == 0) {
-            continue; /* The buffer may be NULL */
-        }
-        for (j = 0; j < iov_blocks(&iov[i], is_short); ++j) {
-            ucx_copy(dest, (const char *)iov[i].buffer + j * iov[i].stride,
-                     iov[i].length);
-            dest += iov[i].length;
-        }
-    }
-}
-
-/* Sends header and entries, in the cell or, if they do not fit, in the ring. */
-static ucs_status_t send_pieces(uct_ep_h ep, uint8_t id, const void *header,
-                                size_t header_length, const uct_iov_t *iov,
-                                size_t iovcnt, int is_short)
+/* Sends a message, in the cell or, if it does not fit, in the ring. */
+static ucs_status_t send_pieces(uct_ep_h ep, uint8_t id,
+                                const shm_pieces_t *pieces)
 {
     shm_outbox_t *outbox = shm_ep(ep)->outbox;
-    size_t length        = header_length + iov_length(iov, iovcnt, is_short);
+    size_t length        = shm_pieces_length(pieces);
     ucs_status_t status  = UCS_OK;
     shm_cell_t *cell;
     void *bytes = NULL;
@@ -126,10 +95,11 @@ static ucs_status_t send_pieces(uct_ep_h ep, uint8_t id, const void *header,
         return status;
     }
 
-    if (header_length > 0) {
-        memcpy(bytes, header, header_length);
+    if ((length > SHM_CELL_ROOM) && (length >= outbox->stream_min)) {
+        shm_pieces_stream(bytes, pieces);
+    } else {
+        shm_pieces_copy(bytes, pieces);
     }
-    iov_copy((char *)bytes + header_length, iov, iovcnt, is_short);
     trace(ep, id, bytes, length);
     if (length <= SHM_CELL_ROOM) {
         shm_outbox_publish(outbox, cell, SHM_CELL_INLINE, id, (uint32_t)length);
@@ -142,7 +112,9 @@ static ucs_status_t send_pieces(uct_ep_h ep, uint8_t id, const void *header,
 static ucs_status_t shm_am_short_iov(uct_ep_h ep, uint8_t id,
                                      const uct_iov_t *iov, size_t iovcnt)
 {
-    return send_pieces(ep, id, NULL, 0, iov, iovcnt, 1);
+    shm_pieces_t pieces = {NULL, 0, iov, iovcnt, 1};
+
+    return send_pieces(ep, id, &pieces);
 }
 
 static ucs_status_t shm_am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
@@ -150,23 +122,52 @@ static ucs_status_t shm_am_zcopy(uct_ep_h ep, uint8_t id, const void *header,
                                  size_t iovcnt, unsigned flags,
                                  uct_completion_t *comp)
 {
-    return send_pieces(ep, id, header, header_length, iov, iovcnt, 0);
+    shm_pieces_t pieces = {header, header_length, iov, iovcnt, 0};
+
+    return send_pieces(ep, id, &pieces);
 }
 
-/* Packs into reserved bytes of the ring. The length is known only after
- * packing, so the maximum is reserved. */
+/* Returns where a bcopy message is packed: in the ring, at `bytes`, or, if it
+ * will probably be written there by non-temporal stores, in other memory. */
+static void *pack_place(shm_iface_t *iface, const shm_outbox_t *outbox,
+                        void *bytes)
+{
+    if (shm_likely(iface->bcopy_typical < outbox->stream_min)) {
+        return bytes;
+    }
+    if (iface->packed == NULL) {
+        iface->packed = malloc(iface->config.seg_size);
+    }
+    return (iface->packed == NULL) ? bytes : iface->packed;
+}
+
+/* Copies a packed message to its place in the ring. */
+static void move_packed(const shm_outbox_t *outbox, void *place, void *packed,
+                        size_t length)
+{
+    uct_iov_t iov       = {.buffer = packed, .length = length};
+    shm_pieces_t pieces = {NULL, 0, &iov, 1, 1};
+
+    if (length >= outbox->stream_min) {
+        shm_pieces_stream(place, &pieces);
+    } else {
+        ucx_copy(place, packed, length);
+    }
+}
+
+/* The length is known only after packing, so the maximum is reserved. */
 static ssize_t shm_am_bcopy(uct_ep_h ep, uint8_t id,
                             uct_pack_callback_t pack_cb, void *arg,
                             unsigned flags)
 {
     shm_iface_t *iface   = shm_iface(ep->iface);
     shm_outbox_t *outbox = shm_ep(ep)->outbox;
+    void *bytes          = NULL;
     ucs_status_t status;
     shm_cell_t *cell;
-    void *bytes = NULL;
     size_t length;
     uint32_t used;
-    char *place;
+    char *packed, *place;
 
     status = shm_outbox_reserve(outbox, (uint32_t)iface->config.seg_size,
                                 iface->bcopy_typical, &cell, &bytes);
@@ -174,18 +175,19 @@ static ssize_t shm_am_bcopy(uct_ep_h ep, uint8_t id,
         return status;
     }
 
-    length = pack_cb(bytes, arg);
-    trace(ep, id, bytes, length);
+    packed = pack_place(iface, outbox, bytes);
+    length = pack_cb(packed, arg);
+    trace(ep, id, packed, length);
     if (length <= SHM_CELL_ROOM) {
-        ucx_copy_small(cell->data, bytes, length);
+        ucx_copy_small(cell->data, packed, length);
         shm_outbox_publish(outbox, cell, SHM_CELL_INLINE, id, (uint32_t)length);
     } else {
+        /* If the maximum does not fit before the end of the ring, but the
+         * actual length does, the place is not where bytes were reserved */
         place = outbox->ring +
                 shm_outbox_place(outbox, (uint32_t)length, &used);
-        if (shm_unlikely(place != bytes)) {
-            memcpy(place, bytes, length); /* The maximum did not fit before the
-                                           * end of the ring, but the actual
-                                           * length does */
+        if (shm_unlikely(place != packed)) {
+            move_packed(outbox, place, packed, length);
         }
         iface->bcopy_typical = (uint32_t)length;
         shm_outbox_commit(outbox, cell, id, (uint32_t)length);

@@ -211,6 +211,7 @@ static void shm_iface_close(uct_iface_h uct_iface)
     shm_peers_cleanup(iface);
     shm_iface_event_cleanup(iface);
     shm_inbox_close(&iface->inbox);
+    free(iface->packed);
     free(iface);
 }
 

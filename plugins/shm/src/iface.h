@@ -68,6 +68,9 @@ typedef struct shm_iface {
     uint32_t bcopy_typical; /* Length of the last bcopy message that did not fit
                              * a cell; outboxes select the size of their rings
                              * by it */
+    void *packed; /* config.seg_size bytes, where bcopy messages are packed that
+                   * are written to the ring by non-temporal stores; NULL until
+                   * there is one */
     LIST_HEAD(, shm_peer) peers[SHM_PEER_HASH_SIZE];
     shm_peer_t *probed;         /* Peer that is_reachable() found last, which is
                                  * kept even without endpoints; NULL: none, or

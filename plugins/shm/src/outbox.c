@@ -76,9 +76,10 @@ ucs_status_t shm_outbox_open(shm_outbox_t *outbox, shm_space_t *space,
     size_t page;
 
     memset(outbox, 0, sizeof(*outbox));
-    outbox->host = space->host;
-    status       = shm_seg_attach(space, address, address_length, &outbox->seg,
-                                  reason, reason_size);
+    outbox->host       = space->host;
+    outbox->stream_min = UINT32_MAX;
+    status = shm_seg_attach(space, address, address_length, &outbox->seg,
+                            reason, reason_size);
     if (status != UCS_OK) {
         return status;
     }
@@ -135,6 +136,12 @@ void shm_outbox_close(shm_outbox_t *outbox)
     }
     shm_seg_unmap(&outbox->seg, outbox->head, outbox->boxes);
     shm_seg_close(&outbox->seg);
+}
+
+void shm_outbox_fix_stream(shm_outbox_t *outbox, size_t least)
+{
+    outbox->stream_min = (uint32_t)shm_min(least, UINT32_MAX);
+    outbox->is_fixed   = 1;
 }
 
 int shm_outbox_peer_is_alive(const shm_outbox_t *outbox)

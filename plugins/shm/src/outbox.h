@@ -28,6 +28,9 @@ typedef struct shm_outbox {
     uint32_t ring_log;    /* log2 of the ring size in use; 0: no ring yet */
     uint32_t ring_good;   /* Typical message length up to which the ring need
                            * not grow */
+    uint32_t stream_min;  /* Messages of at least this length are written to the
+                           * ring by non-temporal stores (ring_stream.h);
+                           * UINT32_MAX: none */
     uint64_t bytes_used;  /* Total number of ring bytes used, ever increasing */
     uint64_t bytes_limit; /* Value that bytes_used may reach now */
 
@@ -35,6 +38,7 @@ typedef struct shm_outbox {
     uint32_t cells_done; /* The slot's cells_done and bytes_done when they were
                           * read last */
     uint64_t bytes_done;
+    int is_fixed; /* Probes do not change stream_min */
 
     const ucx_host_t *host;
     shm_probing_t probing;
@@ -58,6 +62,9 @@ ucs_status_t shm_outbox_open(shm_outbox_t *outbox, shm_space_t *space,
                              char *reason, size_t reason_size);
 /* Closes the outbox. The receiver still gets messages that were sent. */
 void shm_outbox_close(shm_outbox_t *outbox);
+
+/* Sets stream_min to `least`; probes do not change it any more. */
+void shm_outbox_fix_stream(shm_outbox_t *outbox, size_t least);
 
 /* Takes a slot in the inbox unless the outbox has one; sending requires a slot.
  * UCS_ERR_EXCEEDS_LIMIT: all slots are in use, which is logged as an error. */

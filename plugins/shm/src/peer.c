@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <ucs/sys/string.h>
 
 /* Maximum of iface->tend_mask: the clock is read at least once in 256 rounds of
  * progress. A read takes far less time than this many rounds. */
@@ -56,6 +57,9 @@ ucs_status_t shm_peer_find(shm_iface_t *iface, const void *address,
         return status;
     }
 
+    if (iface->config.nt_min != UCS_MEMUNITS_AUTO) {
+        shm_outbox_fix_stream(&peer->outbox, iface->config.nt_min);
+    }
     memcpy(peer->address, address, length);
     peer->address_length = length;
     peer->num_eps        = 0;

@@ -6,7 +6,9 @@
  *
  *   sender:   writes a few lines into the first SHM_PROBE_LINES bytes of a
  *             probe, and copies SHM_PROBE_COPY bytes behind them, if the ring
- *             has space at once; measures the time of the copy
+ *             has space at once; measures the time of the copy. Between cores
+ *             that are not near, every other probe is copied by non-temporal
+ *             stores
  *   receiver: measures the time to read these lines, and to copy the bytes
  *             behind them, and writes both times to the sender's slot
  *
@@ -26,6 +28,23 @@ struct shm_outbox;
     2e-3 /* A peer that has not answered for this long is busy, and its latency
           * counts as unknown */
 
+/* How the sender writes to the ring */
+typedef enum {
+    SHM_WRITE_PLAIN,  /* By ordinary stores */
+    SHM_WRITE_STREAM, /* By non-temporal stores: ring_stream.h */
+    SHM_WRITE_LAST,
+} shm_write_t;
+
+/* Copies of probes that were answered and not in doubt, in ps per KiB; 0:
+ * none. */
+typedef struct shm_probe_copy {
+    uint32_t took;   /* Time of the slower copy, the sender's or the receiver's,
+                      * in the last probe */
+    uint32_t before; /* The same in the probe before; UINT32_MAX: none */
+    uint32_t both;   /* Time of both copies, one after the other, in the last
+                      * probe */
+} shm_probe_copy_t;
+
 /* The sender's state. */
 typedef struct shm_probing {
     double sent_at;   /* Host time of the last probe; INFINITY: none is sent any
@@ -34,18 +53,21 @@ typedef struct shm_probing {
     uint32_t latency; /* Latency of a cache line in ps; 0: unknown */
     uint32_t written; /* Time of the sender's copy in the last probe, ps per
                        * KiB */
-    uint32_t took;    /* Time of the slower copy in the last probe that was
-                       * answered and not in doubt, ps per KiB */
-    uint32_t took_before; /* The same in the one before; UINT32_MAX: none */
-    uint32_t doubt;       /* A latency in ps that is on the other side of the
-                           * limit of is_near() (probe.c) than `latency` and
-                           * must be confirmed by the next probe; 0: none */
-    uint8_t awaited;      /* The last probe is unanswered */
-    uint8_t is_near;      /* The cores count as near, or take turns on one */
+    shm_probe_copy_t copies[SHM_WRITE_LAST];
+    uint32_t doubt;  /* A latency in ps that is on the other side of the limit
+                      * of is_near() (probe.c) than `latency` and must be
+                      * confirmed by the next probe; 0: none */
+    uint8_t awaited; /* The last probe is unanswered */
+    uint8_t is_near; /* The cores count as near, or take turns on one */
+    uint8_t tried;   /* shm_write_t of the last probe */
+    uint8_t write;   /* shm_write_t of messages in the ring */
+    uint8_t votes;   /* Number of answers in a row that speak for the other
+                      * one */
 } shm_probing_t;
 
 /* Returns the bandwidth in bytes per second of large messages through the ring,
  * which the sender copies in and the receiver copies out; 0 if it is unknown.
+ * Sets outbox->stream_min by the result unless it is fixed.
  * Sends a probe if the last one was answered and is older than SHM_PROBE_AGE,
  * or its result must be confirmed; a later call uses the result. Never blocks.
  * Wakes the receiver only if the outbox has no slot yet and takes one. */

@@ -7,6 +7,7 @@
  */
 #include "inbox.h"
 #include "outbox.h"
+#include "ring_stream.h"
 #include "seg_suite.h"
 #include "speed.h"
 
@@ -117,17 +118,24 @@ static void keep_fresh(pair_t *pair)
     pair->outbox.probing.sent_at = seg_now() + 1000;
 }
 
-/* Answers the probe in flight in place of the receiver, with a slow copy, and
- * replaces the measured time of the sender's copy. `latency`: in ps. */
-static void pretend(pair_t *pair, uint32_t latency)
+/* Answers the probe in flight in place of the receiver, and replaces the
+ * measured time of the sender's copy. `latency`: in ps; `read`, `written`: in ps
+ * per KiB. */
+static void pretend_copies(pair_t *pair, uint32_t latency, uint32_t read,
+                           uint32_t written)
 {
     EXPECT_TRUE(pair->outbox.probing.awaited);
     shm_inbox_progress(&pair->inbox, deliver);
     atomic_store(&pair->outbox.slot->probed,
                  shm_probed((uint16_t)pair->outbox.probing.sent, latency,
-                            SLOW_COPY));
-    pair->outbox.probing.written = FAST_COPY;
+                            read));
+    pair->outbox.probing.written = written;
     keep_fresh(pair);
+}
+
+static void pretend(pair_t *pair, uint32_t latency)
+{
+    pretend_copies(pair, latency, SLOW_COPY, FAST_COPY);
 }
 
 START_TEST(a_probe_is_answered_by_progress_without_a_callback)
@@ -148,7 +156,7 @@ START_TEST(a_probe_is_answered_by_progress_without_a_callback)
     shm_outbox_bandwidth(&pair.outbox);
     EXPECT_EQ(pair.outbox.probing.awaited, 0);
     EXPECT_GE(pair.outbox.probing.latency, 1); /* From this core to itself */
-    EXPECT_GE(pair.outbox.probing.took, 1);
+    EXPECT_GE(pair.outbox.probing.copies[SHM_WRITE_PLAIN].took, 1);
     EXPECT_EQ(pair.outbox.probing.sent, 1); /* The result is recent, so no
                                              * probe was sent */
     ask(&pair);
@@ -395,13 +403,98 @@ START_TEST(the_slower_copy_determines_the_bandwidth)
 
     pair_open(&pair);
     pair_join(&pair);
+    /* Only probes with ordinary stores */
+    pair.outbox.probing.copies[SHM_WRITE_STREAM].took = 1;
     for (i = 0; i < 3; ++i) {
+        pair.outbox.probing.tried = SHM_WRITE_STREAM;
         ask(&pair);
-        pretend(&pair, FAR);
-        pair.outbox.probing.written = written[i];
+        pretend_copies(&pair, FAR, SLOW_COPY, written[i]);
         ck_assert_double_eq_tol(shm_outbox_bandwidth(&pair.outbox), expected[i],
                                 1);
     }
+    pair_close(&pair);
+}
+END_TEST
+
+/* Lets the sender get `count` answers. `plain`, `stream`: time of the sender's
+ * copy with stores of this kind, ps per KiB. Returns the number of the answers
+ * after which another probe was sent at once. */
+static unsigned answer_copies(pair_t *pair, unsigned count, uint32_t latency,
+                              uint32_t plain, uint32_t stream)
+{
+    unsigned undecided = 0;
+    unsigned i;
+
+    for (i = 0; i < count; ++i) {
+        if (!pair->outbox.probing.awaited) {
+            ask(pair);
+        }
+        pretend_copies(pair, latency, FAST_COPY,
+                       (pair->outbox.probing.tried == SHM_WRITE_STREAM) ?
+                           stream :
+                           plain);
+        shm_outbox_bandwidth(&pair->outbox);
+        undecided += pair->outbox.probing.awaited;
+    }
+    return undecided;
+}
+
+/* After the first answer a probe with the other stores is sent at once, and its
+ * result must be confirmed by another one. */
+START_TEST(far_cores_get_the_stores_that_are_clearly_faster)
+{
+    const double least = shm_speed_line() * 1e12 /
+                         ((SLOW_COPY - FAST_COPY) / 1024.0);
+    pair_t pair;
+
+    if (!SHM_HAS_STREAM) {
+        printf("skipped: no non-temporal stores for this processor\n");
+        return;
+    }
+    pair_open(&pair);
+    pair_join(&pair);
+    EXPECT_EQ(pair.outbox.stream_min, UINT32_MAX);
+    EXPECT_EQ(answer_copies(&pair, 2, FAR, SLOW_COPY, FAST_COPY), 2);
+    EXPECT_EQ(pair.outbox.stream_min, UINT32_MAX);
+    ck_assert_double_eq_tol(shm_outbox_bandwidth(&pair.outbox), 1e9, 1);
+    EXPECT_EQ(answer_copies(&pair, 1, FAR, SLOW_COPY, FAST_COPY), 0);
+    ck_assert_double_eq_tol(pair.outbox.stream_min, least, 1);
+    ck_assert_double_eq_tol(shm_outbox_bandwidth(&pair.outbox), 10e9, 10);
+
+    /* One other answer changes nothing; two do */
+    answer_copies(&pair, 1, FAR, SLOW_COPY, FAST_COPY);
+    answer_copies(&pair, 4, FAR, SLOW_COPY, FAST_COPY);
+    EXPECT_TRUE(pair.outbox.stream_min < UINT32_MAX);
+    answer_copies(&pair, 4, FAR, FAST_COPY, SLOW_COPY);
+    EXPECT_EQ(pair.outbox.stream_min, UINT32_MAX);
+    pair_close(&pair);
+}
+END_TEST
+
+START_TEST(a_small_gain_does_not_change_the_stores)
+{
+    pair_t pair;
+
+    pair_open(&pair);
+    pair_join(&pair);
+    answer_copies(&pair, 8, FAR, SLOW_COPY, SLOW_COPY * 7 / 10);
+    EXPECT_EQ(pair.outbox.stream_min, UINT32_MAX);
+    pair_close(&pair);
+}
+END_TEST
+
+START_TEST(near_cores_always_use_ordinary_stores)
+{
+    pair_t pair;
+
+    pair_open(&pair);
+    pair_join(&pair);
+    answer_copies(&pair, 4, FAR, SLOW_COPY, FAST_COPY);
+    EXPECT_TRUE(!SHM_HAS_STREAM || (pair.outbox.stream_min < UINT32_MAX));
+    answer_copies(&pair, 2, NEAR, SLOW_COPY, FAST_COPY);
+    EXPECT_EQ(pair.outbox.stream_min, UINT32_MAX);
+    EXPECT_EQ(answer_copies(&pair, 4, NEAR, SLOW_COPY, FAST_COPY), 0);
+    EXPECT_EQ(pair.outbox.probing.tried, SHM_WRITE_PLAIN);
     pair_close(&pair);
 }
 END_TEST
@@ -551,6 +644,9 @@ SEG_SUITE_RUN("probes", a_probe_is_answered_by_progress_without_a_callback,
               a_different_result_must_be_confirmed,
               a_latency_between_both_limits_changes_nothing,
               the_slower_copy_determines_the_bandwidth,
+              far_cores_get_the_stores_that_are_clearly_faster,
+              a_small_gain_does_not_change_the_stores,
+              near_cores_always_use_ordinary_stores,
               only_a_ring_of_near_cores_exceeds_the_private_cache,
               a_probe_does_not_wake_a_sleeping_peer,
               a_malformed_probe_cuts_its_sender_off, any_answer_is_handled)

@@ -255,23 +255,24 @@ END_TEST
 
 START_TEST(small_messages_ask_nobody_and_large_ones_now_and_then)
 {
+    enum { QUERIES = 4, SENDS = QUERIES * UCP_MEASURE_EVERY / UCP_MEASURE_MIN };
     local_t local;
     int i;
 
     open_two(&local);
-    for (i = 0; i < 100; ++i) {
+    for (i = 0; i < SENDS; ++i) {
         ck_assert_int_eq(local_wait(&local, local_send(&local, buffer,
                                                        UCP_MEASURE_MIN - 1, 1)),
                          UCS_OK);
     }
     ck_assert_uint_eq(fake.asked, 0);
-    for (i = 0; i < 65; ++i) {
+    for (i = 0; i < SENDS; ++i) {
         local_wait(&local, local_recv(&local, buffer2, UCP_MEASURE_MIN, 1));
     }
-    for (i = 0; i < 64; ++i) {
+    for (i = 0; i < SENDS; ++i) {
         local_wait(&local, local_send(&local, buffer, UCP_MEASURE_MIN, 2));
     }
-    ck_assert_uint_eq(fake.asked, 64 * UCP_MEASURE_MIN / UCP_MEASURE_EVERY);
+    ck_assert_uint_eq(fake.asked, QUERIES);
     local_close(&local);
 }
 END_TEST
@@ -538,6 +539,30 @@ START_TEST(a_fence_behind_a_lane_holds_messages)
 }
 END_TEST
 
+/* A process whose memory others only get sends data, too. Here it is the same
+ * endpoint: each get causes one query when it starts, and one by the reply. */
+START_TEST(the_owner_of_memory_asks_when_it_replies)
+{
+    lent_t lent;
+    local_t local;
+
+    open_two(&local);
+    lend(&local, buffer2, LENGTH, &lent);
+    measure(&local, FAST);
+    fake.asked = 0;
+    memset(buffer2, 7, LENGTH);
+    ck_assert_int_eq(local_wait(&local, ucp_get_nbx(local.ep, buffer, LENGTH,
+                                                    (uintptr_t)buffer2,
+                                                    lent.rkey, &none)),
+                     UCS_OK);
+    ck_assert_uint_eq(fake.got, 0);
+    ck_assert_uint_eq(fake.asked, 2);
+    ck_assert_mem_eq(buffer, buffer2, LENGTH);
+    take_back(&local, &lent);
+    local_close(&local);
+}
+END_TEST
+
 SUITE_MAIN("measure", a_class_stays_while_it_is_about_right,
            no_bandwidth_is_no_class_and_strange_ones_have_limits,
            an_endpoint_follows_its_transport, only_costs_differ,
@@ -550,4 +575,5 @@ SUITE_MAIN("measure", a_class_stays_while_it_is_about_right,
            messages_go_as_is_quickest_and_change_under_way,
            puts_and_gets_follow_with_the_keys_that_there_are,
            a_fence_holds_when_the_way_changes_behind_it,
-           a_fence_behind_a_lane_holds_messages)
+           a_fence_behind_a_lane_holds_messages,
+           the_owner_of_memory_asks_when_it_replies)
