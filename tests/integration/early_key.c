@@ -153,12 +153,14 @@ static void be_client(struct team *team)
     ep      = server_connect(&side, &address, 0);
     EXPECT_OK(ucp_ep_rkey_unpack(ep->ep, lent.key, &early));
     EXPECT_OK(ucp_ep_rkey_unpack(ep->ep, lent.key, &unused));
+    EXPECT(is_equal(&side, early, unused));
     put(ep, &lent, early, 1); /* starts before the endpoint has lanes */
     agree(team, &side);
     agree(team, &side);
 
     put(ep, &lent, early, 2);
     check_alike(ep, &lent, early);
+    EXPECT(is_equal(&side, early, unused)); /* also after one was used */
     if (alone) {
         team_put(team, OWNER, &word, sizeof(word));
     }

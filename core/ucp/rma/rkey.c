@@ -360,6 +360,20 @@ static ucs_status_t compare_parts(const ucp_rkey_t *a, const ucp_rkey_t *b,
     return status;
 }
 
+/* Compares two keys that are unpacked for the lanes of their endpoints. */
+static ucs_status_t compare_open(const ucp_rkey_t *a, const ucp_rkey_t *b,
+                                 int *result)
+{
+    /* A transfer may replace the configuration of a key by another one for the
+     * same lanes, with other protocols: both have the same `whole` */
+    *result = order((uintptr_t)a->config->ep_config->whole,
+                    (uintptr_t)b->config->ep_config->whole);
+    if (*result == 0) {
+        *result = order(a->lanes, b->lanes);
+    }
+    return (*result == 0) ? compare_parts(a, b, result) : UCS_OK;
+}
+
 ucs_status_t ucp_rkey_compare(ucp_worker_h worker, ucp_rkey_h rkey1,
                               ucp_rkey_h rkey2,
                               const ucp_rkey_compare_params_t *params,
@@ -377,16 +391,12 @@ ucs_status_t ucp_rkey_compare(ucp_worker_h worker, ucp_rkey_h rkey1,
     ucp_worker_enter(worker);
     *result = order(rkey1->id, rkey2->id);
     if (*result == 0) {
-        /* A transfer may replace the configuration of a key by another one for
-         * the same lanes, with other protocols: both have the same `whole` */
-        *result = order((uintptr_t)rkey1->config->ep_config->whole,
-                        (uintptr_t)rkey2->config->ep_config->whole);
+        *result = order(rkey1->prot, rkey2->prot);
     }
-    if (*result == 0) {
-        *result = order(rkey1->lanes, rkey2->lanes);
-    }
-    if (*result == 0) {
-        status = compare_parts(rkey1, rkey2, result);
+    /* A key that is not unpacked for its lanes yet has neither lanes nor parts;
+     * its id, which is random, tells the memory */
+    if ((*result == 0) && (rkey1->packed == NULL) && (rkey2->packed == NULL)) {
+        status = compare_open(rkey1, rkey2, result);
     }
     ucp_worker_leave(worker);
     return status;
