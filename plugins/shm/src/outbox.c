@@ -17,8 +17,12 @@
 enum { RING_MIN_LOG = 12, RING_LARGE = 8192, CACHE_PARTS = 4 };
 
 /* RING_TOTAL: limit in bytes for all rings of one inbox together, if the cores
- * are near. RING_FAIR: bytes that each ring may have nevertheless. */
+ * are near. RING_FAR: if they are not, the limit is the private cache, but at
+ * least this: each of CACHE_PARTS rings then holds two eager messages of the
+ * greatest length, 256 KiB. RING_FAIR: bytes that each ring may have
+ * nevertheless. */
 #define RING_TOTAL (32ul << 20)
+#define RING_FAR   (2ul << 20)
 #define RING_FAIR  (256ul << 10)
 
 static size_t slots_offset(void)
@@ -349,9 +353,10 @@ static size_t large_ring(const shm_outbox_t *outbox)
     unsigned senders = atomic_load_explicit(&outbox->head->num_used,
                                             memory_order_relaxed);
     int is_near      = shm_outbox_is_near(outbox);
-    size_t total     = is_near ? RING_TOTAL : shm_private_cache();
-    unsigned parts   = is_near ? 1 : CACHE_PARTS;
-    size_t size      = total / ((senders > parts) ? senders : parts);
+    size_t cache     = shm_private_cache();
+    size_t total = is_near ? RING_TOTAL : (cache > RING_FAR) ? cache : RING_FAR;
+    unsigned parts = is_near ? 1 : CACHE_PARTS;
+    size_t size    = total / ((senders > parts) ? senders : parts);
 
     return shm_min((size > RING_FAIR) ? size : RING_FAIR, outbox->ring_max);
 }

@@ -31,6 +31,8 @@ typedef struct shm_outbox {
     uint32_t stream_min;  /* Messages of at least this length are written to the
                            * ring by non-temporal stores (ring_stream.h);
                            * UINT32_MAX: none */
+    uint32_t untimed;     /* Messages since the last one whose copy to the ring
+                           * was timed */
     uint64_t bytes_used;  /* Total number of ring bytes used, ever increasing */
     uint64_t bytes_limit; /* Value that bytes_used may reach now */
 

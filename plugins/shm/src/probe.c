@@ -45,11 +45,6 @@ enum { BLOCK = 8192, NUM_BLOCKS = SHM_PROBE_COPY / BLOCK };
  * that no page fault is timed. */
 enum { PAGE = 4096 };
 
-/* Non-temporal stores replace ordinary ones if these take STREAM_GAIN times as
- * long, in VOTES probes in a row, and are given up if these take less time. */
-#define STREAM_GAIN 1.5
-enum { VOTES = 2 };
-
 /* The lines of a probe are read one after the other, in groups; the second
  * slowest group is the result. The slowest is ignored, because the process may
  * be descheduled while it reads that group; of the others the slowest counts,
@@ -241,9 +236,10 @@ static shm_write_t next_write(const shm_probing_t *probing)
 }
 
 /* Sends a probe if there is space and the receiver polls. */
-static void probe(shm_outbox_t *outbox, double now)
+static void probe(shm_outbox_t *outbox)
 {
     shm_probing_t *probing = &outbox->probing;
+    ucs_status_t status;
     shm_cell_t *cell;
     void *bytes = NULL;
     size_t at;
@@ -257,10 +253,14 @@ static void probe(shm_outbox_t *outbox, double now)
         probing->sent_at = INFINITY;
         return;
     }
-    if ((atomic_load_explicit(&outbox->slot->wake, memory_order_relaxed) !=
-         0) ||
-        (shm_outbox_reserve(outbox, SHM_PROBE_SIZE, SHM_CACHE_LINE, &cell,
-                            &bytes) != UCS_OK)) {
+    probing->is_due = 0;
+    if (atomic_load_explicit(&outbox->slot->wake, memory_order_relaxed) != 0) {
+        return;
+    }
+    status = shm_outbox_reserve(outbox, SHM_PROBE_SIZE, SHM_CACHE_LINE, &cell,
+                                &bytes);
+    if (status != UCS_OK) {
+        probing->is_due = (status == UCS_ERR_NO_RESOURCE);
         return;
     }
 
@@ -271,16 +271,24 @@ static void probe(shm_outbox_t *outbox, double now)
     for (at = SHM_PROBE_LINES; at < SHM_PROBE_SIZE; at += PAGE) {
         *((volatile char *)bytes + at) = 0;
     }
-    probing->tried   = (uint8_t)next_write(probing);
-    probing->written = time_copy(outbox->host, (char *)bytes + SHM_PROBE_LINES,
+    probing->tried    = (uint8_t)next_write(probing);
+    probing->is_fresh = (outbox->bytes_used < (1ul << outbox->ring_log));
+    probing->written  = time_copy(outbox->host, (char *)bytes + SHM_PROBE_LINES,
                                  (probing->tried == SHM_WRITE_STREAM) ?
-                                     write_stream :
-                                     write_plain);
+                                      write_stream :
+                                      write_plain);
     shm_outbox_take_ring(outbox, SHM_PROBE_SIZE);
     shm_outbox_hand_over(outbox, cell, SHM_CELL_PROBE, 0, SHM_PROBE_SIZE);
-    probing->sent_at = now;
+    probing->sent_at = outbox->host->time();
     probing->awaited = 1;
     ++probing->sent;
+}
+
+void shm_outbox_probe_due(shm_outbox_t *outbox)
+{
+    if (!outbox->dead && !outbox->probing.awaited) {
+        probe(outbox);
+    }
 }
 
 /* Returns the bandwidth between near cores. Both cores copy at the same time
@@ -314,67 +322,9 @@ static int is_near(const shm_probing_t *probing, uint32_t latency)
  * last two probes counts, because a single probe may be disturbed. */
 static double far_bandwidth(const shm_probing_t *probing)
 {
-    const shm_probe_copy_t *copy = &probing->copies[probing->write];
+    const shm_copies_t *copies = &probing->stores.copies[probing->stores.write];
 
-    return 1024 / (shm_min(copy->took, copy->before) * 1e-12);
-}
-
-/* Returns how messages are written, after the results so far. */
-static shm_write_t better_write(const shm_probing_t *probing)
-{
-    double plain  = probing->copies[SHM_WRITE_PLAIN].both;
-    double stream = probing->copies[SHM_WRITE_STREAM].both;
-    double gain   = (probing->write == SHM_WRITE_PLAIN) ? STREAM_GAIN : 1;
-
-    return (!probing->is_near && (stream > 0) && (stream * gain < plain)) ?
-               SHM_WRITE_STREAM :
-               SHM_WRITE_PLAIN;
-}
-
-/* Returns the length from which messages are written by `probing->write`: that
- * at which non-temporal stores have won the latency of a line from memory,
- * because the receiver finds the first line in no cache. On an EPYC with cores
- * on different chips, non-temporal stores took 0.53 us instead of 0.61 for a
- * message of 512 B, and 0.57 instead of 0.90 for 1 KiB. */
-static uint32_t stream_min(const shm_probing_t *probing)
-{
-    double plain  = probing->copies[SHM_WRITE_PLAIN].both;
-    double stream = probing->copies[SHM_WRITE_STREAM].both;
-    double loss   = shm_speed_line() * 1e12;
-    double length;
-
-    if (probing->write == SHM_WRITE_PLAIN) {
-        return UINT32_MAX;
-    }
-    length = 1024 * loss / ((plain > stream) ? plain - stream : 1);
-    return (length < UINT32_MAX) ? (uint32_t)length : UINT32_MAX;
-}
-
-/* Changes how messages are written if the results of enough probes in a row
- * speak for it. Near cores change it at once: that has been confirmed. */
-static void choose_write(shm_probing_t *probing)
-{
-    shm_write_t write = better_write(probing);
-
-    if (write == probing->write) {
-        probing->votes = 0;
-    } else if ((++probing->votes == VOTES) || probing->is_near) {
-        probing->write = (uint8_t)write;
-        probing->votes = 0;
-    }
-}
-
-/* Records the copies of a probe that was answered. */
-static void take_copies(shm_probing_t *probing, uint32_t read)
-{
-    shm_probe_copy_t *copy = &probing->copies[probing->tried];
-    uint32_t written       = probing->written;
-
-    copy->before = (copy->took == 0) ? UINT32_MAX : copy->took;
-    /* Sender and receiver copy at the same time, so that the slower one
-     * determines the bandwidth */
-    copy->took   = (read > written) ? read : written;
-    copy->both   = (read < UINT32_MAX - written) ? read + written : UINT32_MAX;
+    return 1024 / (shm_min(copies->took, copies->before) * 1e-12);
 }
 
 /* Records an answer. If is_near() has another result for it than for the
@@ -387,11 +337,11 @@ static void take_answer(shm_probing_t *probing, uint64_t answer)
 
     if ((probing->latency == 0) || (near == probing->is_near) ||
         ((probing->doubt != 0) && (near == is_near(probing, probing->doubt)))) {
-        take_copies(probing, shm_probed_copy(answer));
         probing->latency = latency;
         probing->is_near = (uint8_t)near;
         probing->doubt   = 0;
-        choose_write(probing);
+        shm_stores_probed(&probing->stores, probing->tried, probing->written,
+                          shm_probed_copy(answer), near, probing->is_fresh);
     } else {
         probing->doubt = latency;
     }
@@ -400,9 +350,24 @@ static void take_answer(shm_probing_t *probing, uint64_t answer)
 /* Returns whether the next probe is sent at once, for a decision. */
 static int is_undecided(const shm_probing_t *probing)
 {
-    return (probing->doubt != 0) || (probing->votes != 0) ||
-           (next_write(probing) == SHM_WRITE_STREAM &&
-            (probing->copies[SHM_WRITE_STREAM].took == 0));
+    return (probing->doubt != 0) ||
+           ((probing->latency != 0) && !probing->is_near &&
+            shm_stores_is_undecided(&probing->stores));
+}
+
+static void set_stream_min(shm_outbox_t *outbox)
+{
+    if (!outbox->is_fixed) {
+        outbox->stream_min = shm_stores_min(&outbox->probing.stores);
+    }
+}
+
+void shm_outbox_wrote(shm_outbox_t *outbox, size_t length, double seconds)
+{
+    shm_stores_wrote(&outbox->probing.stores,
+                     picoseconds(seconds / ((double)length / 1024)),
+                     outbox->probing.is_near);
+    set_stream_min(outbox);
 }
 
 int shm_outbox_is_near(const shm_outbox_t *outbox)
@@ -427,9 +392,7 @@ double shm_outbox_bandwidth(shm_outbox_t *outbox)
         if (shm_probed_number(probed) == (uint16_t)probing->sent) {
             probing->awaited = 0;
             take_answer(probing, probed);
-            if (!outbox->is_fixed) {
-                outbox->stream_min = stream_min(probing);
-            }
+            set_stream_min(outbox);
             outbox->ring_good = 0; /* The next message in the ring checks
                                     * whether it must grow */
         } else if (age > SHM_PROBE_PATIENCE) {
@@ -437,7 +400,7 @@ double shm_outbox_bandwidth(shm_outbox_t *outbox)
         }
     }
     if (!probing->awaited && ((age > SHM_PROBE_AGE) || is_undecided(probing))) {
-        probe(outbox, now);
+        probe(outbox);
     }
     return (probing->latency < SAME_LATENCY) ? 0 :
            shm_outbox_is_near(outbox)        ? near_bandwidth() :

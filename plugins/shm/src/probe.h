@@ -18,7 +18,7 @@
 #ifndef SHM_PROBE_H
 #define SHM_PROBE_H
 
-#include <stdint.h>
+#include "stores.h"
 
 struct shm_outbox;
 
@@ -28,23 +28,6 @@ struct shm_outbox;
     2e-3 /* A peer that has not answered for this long is busy, and its latency
           * counts as unknown */
 
-/* How the sender writes to the ring */
-typedef enum {
-    SHM_WRITE_PLAIN,  /* By ordinary stores */
-    SHM_WRITE_STREAM, /* By non-temporal stores: ring_stream.h */
-    SHM_WRITE_LAST,
-} shm_write_t;
-
-/* Copies of probes that were answered and not in doubt, in ps per KiB; 0:
- * none. */
-typedef struct shm_probe_copy {
-    uint32_t took;   /* Time of the slower copy, the sender's or the receiver's,
-                      * in the last probe */
-    uint32_t before; /* The same in the probe before; UINT32_MAX: none */
-    uint32_t both;   /* Time of both copies, one after the other, in the last
-                      * probe */
-} shm_probe_copy_t;
-
 /* The sender's state. */
 typedef struct shm_probing {
     double sent_at;   /* Host time of the last probe; INFINITY: none is sent any
@@ -53,16 +36,16 @@ typedef struct shm_probing {
     uint32_t latency; /* Latency of a cache line in ps; 0: unknown */
     uint32_t written; /* Time of the sender's copy in the last probe, ps per
                        * KiB */
-    shm_probe_copy_t copies[SHM_WRITE_LAST];
-    uint32_t doubt;  /* A latency in ps that is on the other side of the limit
-                      * of is_near() (probe.c) than `latency` and must be
-                      * confirmed by the next probe; 0: none */
-    uint8_t awaited; /* The last probe is unanswered */
-    uint8_t is_near; /* The cores count as near, or take turns on one */
-    uint8_t tried;   /* shm_write_t of the last probe */
-    uint8_t write;   /* shm_write_t of messages in the ring */
-    uint8_t votes;   /* Number of answers in a row that speak for the other
-                      * one */
+    uint32_t doubt;   /* A latency in ps that is on the other side of the limit
+                       * of is_near() (probe.c) than `latency` and must be
+                       * confirmed by the next probe; 0: none */
+    uint8_t awaited;  /* The last probe is unanswered */
+    uint8_t is_due;   /* A probe found no space: shm_outbox_probe_due() */
+    uint8_t is_near;  /* The cores count as near, or take turns on one */
+    uint8_t tried;    /* shm_write_t of the last probe */
+    uint8_t is_fresh; /* It was in bytes of the ring that the receiver had not
+                       * read before */
+    shm_stores_t stores;
 } shm_probing_t;
 
 /* Returns the bandwidth in bytes per second of large messages through the ring,
@@ -72,6 +55,15 @@ typedef struct shm_probing {
  * or its result must be confirmed; a later call uses the result. Never blocks.
  * Wakes the receiver only if the outbox has no slot yet and takes one. */
 double shm_outbox_bandwidth(struct shm_outbox *outbox);
+
+/* Records the time of a message's copy to the ring by ordinary stores. Sets
+ * outbox->stream_min by it unless it is fixed. */
+void shm_outbox_wrote(struct shm_outbox *outbox, size_t length, double seconds);
+
+/* Called if probing.is_due is set and the receiver has returned credits: sends
+ * the probe that found no space. Senders with much data in flight would never
+ * probe otherwise. */
+void shm_outbox_probe_due(struct shm_outbox *outbox);
 
 /* Returns non-zero if the last probes have shown that the cores share a cache:
  * zero if they do not, take turns on one core, or if that is unknown. */

@@ -103,6 +103,17 @@ static void send_one(pair_t *pair, unsigned number)
     shm_outbox_commit(&pair->outbox, cell, (uint8_t)number, length);
 }
 
+/* Sends messages until no cell is free; returns their number. */
+static unsigned fill_cells(pair_t *pair)
+{
+    unsigned number = 0;
+
+    while (pair->outbox.next != pair->outbox.limit) {
+        send_one(pair, number++);
+    }
+    return number;
+}
+
 /* Returns the bandwidth, and makes the last probe old before: so another probe
  * is sent if possible. */
 static double ask(pair_t *pair)
@@ -156,7 +167,7 @@ START_TEST(a_probe_is_answered_by_progress_without_a_callback)
     shm_outbox_bandwidth(&pair.outbox);
     EXPECT_EQ(pair.outbox.probing.awaited, 0);
     EXPECT_GE(pair.outbox.probing.latency, 1); /* From this core to itself */
-    EXPECT_GE(pair.outbox.probing.copies[SHM_WRITE_PLAIN].took, 1);
+    EXPECT_GE(pair.outbox.probing.stores.copies[SHM_WRITE_PLAIN].took, 1);
     EXPECT_EQ(pair.outbox.probing.sent, 1); /* The result is recent, so no
                                              * probe was sent */
     ask(&pair);
@@ -272,14 +283,12 @@ END_TEST
 
 START_TEST(a_full_ring_is_no_failure)
 {
-    unsigned number = 0;
+    unsigned number;
     pair_t pair;
 
     pair_open(&pair);
     pair_join(&pair);
-    while (pair.outbox.next != pair.outbox.limit) {
-        send_one(&pair, number++);
-    }
+    number = fill_cells(&pair);
     EXPECT_TRUE(ask(&pair) == 0);
     EXPECT_EQ(pair.outbox.probing.sent, 0);
     while (shm_inbox_progress(&pair.inbox, deliver) > 0) {
@@ -404,10 +413,11 @@ START_TEST(the_slower_copy_determines_the_bandwidth)
     pair_open(&pair);
     pair_join(&pair);
     /* Only probes with ordinary stores */
-    pair.outbox.probing.copies[SHM_WRITE_STREAM].took = 1;
+    pair.outbox.probing.stores.copies[SHM_WRITE_STREAM].took = 1;
     for (i = 0; i < 3; ++i) {
         pair.outbox.probing.tried = SHM_WRITE_STREAM;
         ask(&pair);
+        pair.outbox.probing.is_fresh = 0;
         pretend_copies(&pair, FAR, SLOW_COPY, written[i]);
         ck_assert_double_eq_tol(shm_outbox_bandwidth(&pair.outbox), expected[i],
                                 1);
@@ -429,6 +439,7 @@ static unsigned answer_copies(pair_t *pair, unsigned count, uint32_t latency,
         if (!pair->outbox.probing.awaited) {
             ask(pair);
         }
+        pair->outbox.probing.is_fresh = 0;
         pretend_copies(pair, latency, FAST_COPY,
                        (pair->outbox.probing.tried == SHM_WRITE_STREAM) ?
                            stream :
@@ -466,6 +477,115 @@ START_TEST(far_cores_get_the_stores_that_are_clearly_faster)
     answer_copies(&pair, 4, FAR, SLOW_COPY, FAST_COPY);
     EXPECT_TRUE(pair.outbox.stream_min < UINT32_MAX);
     answer_copies(&pair, 4, FAR, FAST_COPY, SLOW_COPY);
+    EXPECT_EQ(pair.outbox.stream_min, UINT32_MAX);
+    pair_close(&pair);
+}
+END_TEST
+
+/* Probes in bytes that the receiver has not read before do not count, and
+ * others follow until the ring begins again. */
+START_TEST(stores_are_not_chosen_by_fresh_bytes)
+{
+    unsigned answers;
+    pair_t pair;
+
+    if (!SHM_HAS_STREAM) {
+        printf("skipped: no non-temporal stores for this processor\n");
+        return;
+    }
+    pair_open(&pair);
+    pair_join(&pair);
+    ask(&pair);
+    for (answers = 0; pair.outbox.stream_min == UINT32_MAX; ++answers) {
+        EXPECT_TRUE(pair.outbox.probing.awaited);
+        pretend_copies(&pair, FAR, FAST_COPY,
+                       (pair.outbox.probing.tried == SHM_WRITE_STREAM) ?
+                           FAST_COPY :
+                           SLOW_COPY);
+        shm_outbox_bandwidth(&pair.outbox);
+    }
+    EXPECT_GE(answers * SHM_PROBE_SIZE, 1ul << pair.outbox.ring_log);
+    EXPECT_GE((1ul << pair.outbox.ring_log) + 4 * SHM_PROBE_SIZE,
+              answers * SHM_PROBE_SIZE);
+    pair_close(&pair);
+}
+END_TEST
+
+/* Lets the sender time `count` copies of messages. `took`: in ps per KiB. */
+static void write_messages(pair_t *pair, unsigned count, uint32_t took)
+{
+    unsigned i;
+
+    for (i = 0; i < count; ++i) {
+        /* One in four is disturbed */
+        shm_outbox_wrote(&pair->outbox, 8192,
+                         8 * took * 1e-12 * ((i % 4 == 1) ? 100 : 1));
+    }
+}
+
+/* Probes find lines that the receiver has not in its cache; messages do not. */
+START_TEST(copies_of_messages_count_as_well_as_probes)
+{
+    pair_t pair;
+
+    if (!SHM_HAS_STREAM) {
+        printf("skipped: no non-temporal stores for this processor\n");
+        return;
+    }
+    pair_open(&pair);
+    pair_join(&pair);
+    write_messages(&pair, 104, SLOW_COPY); /* There is no probe to compare */
+    EXPECT_EQ(pair.outbox.stream_min, UINT32_MAX);
+    answer_copies(&pair, 4, FAR, FAST_COPY, FAST_COPY);
+    EXPECT_EQ(pair.outbox.stream_min, UINT32_MAX);
+    write_messages(&pair, 104, FAST_COPY);
+    EXPECT_EQ(pair.outbox.stream_min, UINT32_MAX);
+    write_messages(&pair, 24, SLOW_COPY);
+    EXPECT_TRUE(pair.outbox.stream_min < 1024);
+    /* Probes alone would never have chosen it, and do not end it */
+    answer_copies(&pair, 8, FAR, FAST_COPY, FAST_COPY);
+    EXPECT_TRUE(pair.outbox.stream_min < 1024);
+    answer_copies(&pair, 2, NEAR, FAST_COPY, FAST_COPY);
+    write_messages(&pair, 104, SLOW_COPY);
+    EXPECT_EQ(pair.outbox.stream_min, UINT32_MAX);
+    pair_close(&pair);
+}
+END_TEST
+
+/* A probe that found no space is sent when there is some. */
+START_TEST(a_probe_is_sent_later_if_the_ring_is_full)
+{
+    pair_t pair;
+
+    pair_open(&pair);
+    pair_join(&pair);
+    fill_cells(&pair);
+    EXPECT_TRUE(ask(&pair) == 0);
+    EXPECT_EQ(pair.outbox.probing.is_due, 1);
+    shm_outbox_probe_due(&pair.outbox);
+    EXPECT_EQ(pair.outbox.probing.sent, 0);
+    EXPECT_EQ(pair.outbox.probing.is_due, 1);
+    while (shm_inbox_progress(&pair.inbox, deliver) > 0) {
+    }
+    shm_outbox_probe_due(&pair.outbox);
+    EXPECT_EQ(pair.outbox.probing.sent, 1);
+    EXPECT_EQ(pair.outbox.probing.is_due, 0);
+    pair_close(&pair);
+}
+END_TEST
+
+START_TEST(a_fixed_length_is_kept)
+{
+    pair_t pair;
+
+    pair_open(&pair);
+    pair_join(&pair);
+    shm_outbox_fix_stream(&pair.outbox, 5000);
+    answer_copies(&pair, 4, FAR, SLOW_COPY, FAST_COPY);
+    EXPECT_EQ(pair.outbox.stream_min, 5000);
+    answer_copies(&pair, 4, NEAR, SLOW_COPY, FAST_COPY);
+    EXPECT_EQ(pair.outbox.stream_min, 5000);
+    shm_outbox_fix_stream(&pair.outbox, SIZE_MAX);
     EXPECT_EQ(pair.outbox.stream_min, UINT32_MAX);
     pair_close(&pair);
 }
@@ -516,8 +636,8 @@ START_TEST(only_a_ring_of_near_cores_exceeds_the_private_cache)
     size_t most = shm_private_cache() / 2;
     pair_t pair;
 
-    if (most < RING_MAX) {
-        most = RING_MAX; /* Every ring may have as much */
+    if (most < 512 << 10) {
+        most = 512 << 10; /* Every ring may have as much */
     }
 
     pair_open_with(&pair, 1u << 24);
@@ -645,6 +765,9 @@ SEG_SUITE_RUN("probes", a_probe_is_answered_by_progress_without_a_callback,
               a_latency_between_both_limits_changes_nothing,
               the_slower_copy_determines_the_bandwidth,
               far_cores_get_the_stores_that_are_clearly_faster,
+              stores_are_not_chosen_by_fresh_bytes,
+              copies_of_messages_count_as_well_as_probes,
+              a_probe_is_sent_later_if_the_ring_is_full, a_fixed_length_is_kept,
               a_small_gain_does_not_change_the_stores,
               near_cores_always_use_ordinary_stores,
               only_a_ring_of_near_cores_exceeds_the_private_cache,
