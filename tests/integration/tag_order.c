@@ -261,6 +261,7 @@ static void cancel_rest(struct order *order)
     struct transfer *transfer;
     int i;
 
+    collect(order); /* Receives that the last steps have cancelled */
     for (i = 0; i < WINDOW; ++i) {
         transfer = &order->receives[i];
         if (transfer->used) {
