@@ -21,9 +21,9 @@
 #include "ucp/proto/ep.h"
 
 enum {
-    /** Operations with fewer bytes do not cause a query. A transport may also
-     *  send differently after it has measured (non-temporal stores of shm),
-     *  which begins to matter at this size */
+    /** Operations with fewer bytes do not cause a query. A transport may send
+     *  messages differently after it has measured, for example by other
+     *  stores, which begins to matter at this size */
     UCP_MEASURE_MIN      = 512,
     /** Minimum number of bytes of an operation that may cause a query of the
      *  lane of large put and get: its transport may copy for a tenth of a

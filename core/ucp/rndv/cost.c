@@ -6,7 +6,6 @@
  */
 #include "ucp/rndv/rndv.h"
 
-#include "ucp/proto/measure.h"
 #include "ucs/sys/math.h"
 
 /* Returns the time of a small internal message in seconds. */
@@ -271,12 +270,12 @@ size_t ucp_rndv_first_better(const ucp_proto_query_t *query,
 }
 
 /* Returns the minimum length of a message by rendezvous if the user has not set
- * it. Shorter contiguous messages do not cause a query of the bandwidth of
- * messages (measure.h): the assumed one may be far too low. */
+ * it. The bandwidth of messages that is assumed before one is measured
+ * (measure.h) may be far too low for short contiguous messages. */
 static size_t default_min(const ucp_proto_query_t *query)
 {
     return ((query->dt_class == UCP_DT_CLASS_CONTIG) && (query->prefer == 0)) ?
-               UCP_MEASURE_MIN :
+               UCP_RNDV_MIN_CONTIG :
                UCP_RNDV_MIN;
 }
 

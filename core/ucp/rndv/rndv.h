@@ -134,18 +134,20 @@ _Static_assert(sizeof(ucp_rndv_key_t) == 2, "wire layout");
 enum {
     /** Maximum length of a list of keys that is sent, with headers, in
      *  bytes. */
-    UCP_RNDV_MAX_KEYS  = 128,
+    UCP_RNDV_MAX_KEYS   = 128,
     /** Maximum length of the keys in a peer's message, in bytes: a message with
      *  more is dropped. */
-    UCP_RNDV_MAX_TAKEN = 512,
+    UCP_RNDV_MAX_TAKEN  = 512,
     /** Default minimum for a rendezvous, in bytes: shorter data is not much
      *  longer than the announcement, and is sent eagerly if the transport
      *  permits it. This applies whatever the costs are, and whatever hints the
      *  flags of the user's call contain. */
-    UCP_RNDV_MIN       = 1024,
+    UCP_RNDV_MIN        = 1024,
+    /** The same for contiguous messages, if the user sets no threshold */
+    UCP_RNDV_MIN_CONTIG = 4096,
     /** Maximum length of the announcement without the bytes that tagged or
      *  active messages add to it. */
-    UCP_RNDV_MAX_RTS   = sizeof(ucp_rndv_rts_t) + UCP_RNDV_MAX_KEYS,
+    UCP_RNDV_MAX_RTS    = sizeof(ucp_rndv_rts_t) + UCP_RNDV_MAX_KEYS,
 };
 
 /** State of a send, or of the internal request that gets the data for a
