@@ -40,7 +40,7 @@ typedef struct shm_outbox {
     uint32_t cells_done; /* The slot's cells_done and bytes_done when they were
                           * read last */
     uint64_t bytes_done;
-    int is_fixed; /* Probes do not change stream_min */
+    int is_fixed; /* Measurements do not change stream_min */
 
     const ucx_host_t *host;
     shm_probing_t probing;
@@ -65,7 +65,7 @@ ucs_status_t shm_outbox_open(shm_outbox_t *outbox, shm_space_t *space,
 /* Closes the outbox. The receiver still gets messages that were sent. */
 void shm_outbox_close(shm_outbox_t *outbox);
 
-/* Sets stream_min to `least`; probes do not change it any more. */
+/* Sets stream_min to `least`; measurements do not change it any more. */
 void shm_outbox_fix_stream(shm_outbox_t *outbox, size_t least);
 
 /* Takes a slot in the inbox unless the outbox has one; sending requires a slot.

@@ -8,8 +8,8 @@
  * processor does this for few lines at a time: on an EPYC, whose cores are on
  * different chips, 27 ns per line, or 2.3 GB/s. A non-temporal store of a whole
  * line goes to memory without waiting, at 28 GB/s, and the receiver reads lines
- * from memory as fast as from the cache of the other core. Whether that is so
- * on this machine is measured (probe.h).
+ * from memory as fast as from the cache of the other core. stores.h chooses
+ * between both by measurements.
  *
  * The stores become visible in any order. shm_stream_end() makes all of them
  * visible before any later store, such as that of the cell.

@@ -23,8 +23,8 @@ typedef struct shm_copies {
                       * last probe */
     uint32_t before; /* The same in the probe before; UINT32_MAX: none */
     uint32_t read;   /* The receiver's copy in the last probe */
-    uint32_t both; /* Both copies, one after the other. The sender's is that of
-                      * the last probe, or of messages since then */
+    uint32_t both;   /* Both copies, one after the other; the sender's in the
+                      * last probe, or of messages since then */
 } shm_copies_t;
 
 typedef struct shm_stores {

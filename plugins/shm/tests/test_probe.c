@@ -5,149 +5,12 @@
  * one process: the test decides when the inbox polls, and can write answers in
  * its place.
  */
-#include "inbox.h"
-#include "outbox.h"
-#include "ring_stream.h"
-#include "seg_suite.h"
+#include "probe_pair.h"
 #include "speed.h"
 
 #include <math.h>
-#include <string.h>
-#include <unistd.h>
 
-enum { NUM_SLOTS = 4, NUM_CELLS = 16, RING_MAX = 256 << 10, MAX_LENGTH = 8256 };
 enum { PROBE_LINES = SHM_PROBE_LINES / SHM_CACHE_LINE };
-
-/* Latencies of a cache line in ps, as between threads on the same core, between
- * cores that share a cache, and between cores that do not. */
-enum { SAME = 2000, NEAR = 30000, FAR = 200000 };
-
-/* Times of a copy in ps per KiB: 1 GB/s, and 10 GB/s */
-enum { SLOW_COPY = 1024000, FAST_COPY = 102400 };
-
-typedef struct {
-    shm_space_t space;
-    shm_inbox_t inbox;
-    shm_outbox_t outbox;
-    unsigned count; /* Number of messages that have arrived, in order */
-} pair_t;
-
-static ucs_status_t deliver(void *arg, unsigned slot, uint8_t id, void *data,
-                            uint32_t length)
-{
-    pair_t *pair = arg;
-
-    EXPECT_EQ(id, (uint8_t)pair->count);
-    EXPECT_EQ(length, 8 + pair->count % 5 * 1000);
-    EXPECT_EQ(((uint8_t *)data)[length - 1], (uint8_t)pair->count);
-    ++pair->count;
-    return UCS_OK;
-}
-
-/* Opens another outbox to the inbox. */
-static void pair_another(pair_t *pair, shm_outbox_t *outbox)
-{
-    uint8_t address[SHM_ADDRESS_LENGTH];
-
-    shm_seg_address(&pair->inbox.seg, address);
-    EXPECT_EQ(shm_outbox_open(outbox, &pair->space, address, sizeof(address),
-                              NULL, 0),
-              UCS_OK);
-}
-
-static void pair_open_with(pair_t *pair, uint32_t ring_max)
-{
-    shm_inbox_params_t params = {
-        .num_slots  = NUM_SLOTS,
-        .num_cells  = NUM_CELLS,
-        .ring_max   = ring_max,
-        .max_length = MAX_LENGTH,
-        .seg_flags  = SHM_SEG_EVENT,
-        .deliver    = deliver,
-        .arg        = pair,
-    };
-
-    memset(pair, 0, sizeof(*pair));
-    seg_space_open(&pair->space, SEG_MEMFD, NULL);
-    EXPECT_EQ(shm_inbox_open(&pair->inbox, &pair->space, &params), UCS_OK);
-    pair_another(pair, &pair->outbox);
-}
-
-static void pair_open(pair_t *pair)
-{
-    pair_open_with(pair, RING_MAX);
-}
-
-static void pair_join(pair_t *pair)
-{
-    EXPECT_EQ(shm_outbox_join(&pair->outbox), UCS_OK);
-    shm_inbox_progress(&pair->inbox, deliver);
-}
-
-static void pair_close(pair_t *pair)
-{
-    shm_outbox_close(&pair->outbox);
-    shm_inbox_close(&pair->inbox);
-    shm_space_close(&pair->space);
-}
-
-static void send_one(pair_t *pair, unsigned number)
-{
-    uint32_t length = 8 + number % 5 * 1000;
-    shm_cell_t *cell;
-    void *bytes = NULL;
-
-    EXPECT_EQ(shm_outbox_reserve(&pair->outbox, length, length, &cell, &bytes),
-              UCS_OK);
-    ((uint8_t *)bytes)[length - 1] = (uint8_t)number;
-    shm_outbox_commit(&pair->outbox, cell, (uint8_t)number, length);
-}
-
-/* Sends messages until no cell is free; returns their number. */
-static unsigned fill_cells(pair_t *pair)
-{
-    unsigned number = 0;
-
-    while (pair->outbox.next != pair->outbox.limit) {
-        send_one(pair, number++);
-    }
-    return number;
-}
-
-/* Returns the bandwidth, and makes the last probe old before: so another probe
- * is sent if possible. */
-static double ask(pair_t *pair)
-{
-    pair->outbox.probing.sent_at = 0;
-    return shm_outbox_bandwidth(&pair->outbox);
-}
-
-/* Makes the last probe so recent that no other one is sent, even if the test is
- * delayed. */
-static void keep_fresh(pair_t *pair)
-{
-    pair->outbox.probing.sent_at = seg_now() + 1000;
-}
-
-/* Answers the probe in flight in place of the receiver, and replaces the
- * measured time of the sender's copy. `latency`: in ps; `read`, `written`: in ps
- * per KiB. */
-static void pretend_copies(pair_t *pair, uint32_t latency, uint32_t read,
-                           uint32_t written)
-{
-    EXPECT_TRUE(pair->outbox.probing.awaited);
-    shm_inbox_progress(&pair->inbox, deliver);
-    atomic_store(&pair->outbox.slot->probed,
-                 shm_probed((uint16_t)pair->outbox.probing.sent, latency,
-                            read));
-    pair->outbox.probing.written = written;
-    keep_fresh(pair);
-}
-
-static void pretend(pair_t *pair, uint32_t latency)
-{
-    pretend_copies(pair, latency, SLOW_COPY, FAST_COPY);
-}
 
 START_TEST(a_probe_is_answered_by_progress_without_a_callback)
 {
@@ -431,132 +294,6 @@ START_TEST(the_slower_copy_determines_the_bandwidth)
 }
 END_TEST
 
-/* Lets the sender get `count` answers. `plain`, `stream`: time of the sender's
- * copy with stores of this kind, ps per KiB. Returns the number of the answers
- * after which another probe was sent at once. */
-static unsigned answer_copies(pair_t *pair, unsigned count, uint32_t latency,
-                              uint32_t plain, uint32_t stream)
-{
-    unsigned undecided = 0;
-    unsigned i;
-
-    for (i = 0; i < count; ++i) {
-        if (!pair->outbox.probing.awaited) {
-            ask(pair);
-        }
-        pair->outbox.probing.is_fresh = 0;
-        pretend_copies(pair, latency, FAST_COPY,
-                       (pair->outbox.probing.tried == SHM_WRITE_STREAM) ?
-                           stream :
-                           plain);
-        shm_outbox_bandwidth(&pair->outbox);
-        undecided += pair->outbox.probing.awaited;
-    }
-    return undecided;
-}
-
-/* After the first answer a probe with the other stores is sent at once, and its
- * result must be confirmed by another one. */
-START_TEST(far_cores_get_the_stores_that_are_clearly_faster)
-{
-    const double least = shm_speed_line() * 1e12 /
-                         ((SLOW_COPY - FAST_COPY) / 1024.0);
-    pair_t pair;
-
-    if (!SHM_HAS_STREAM) {
-        printf("skipped: no non-temporal stores for this processor\n");
-        return;
-    }
-    pair_open(&pair);
-    pair_join(&pair);
-    EXPECT_EQ(pair.outbox.stream_min, UINT32_MAX);
-    EXPECT_EQ(answer_copies(&pair, 2, FAR, SLOW_COPY, FAST_COPY), 2);
-    EXPECT_EQ(pair.outbox.stream_min, UINT32_MAX);
-    ck_assert_double_eq_tol(shm_outbox_bandwidth(&pair.outbox), 1e9, 1);
-    EXPECT_EQ(answer_copies(&pair, 1, FAR, SLOW_COPY, FAST_COPY), 0);
-    ck_assert_double_eq_tol(pair.outbox.stream_min, least, 1);
-    ck_assert_double_eq_tol(shm_outbox_bandwidth(&pair.outbox), 10e9, 10);
-
-    /* One other answer changes nothing; two do */
-    answer_copies(&pair, 1, FAR, SLOW_COPY, FAST_COPY);
-    answer_copies(&pair, 4, FAR, SLOW_COPY, FAST_COPY);
-    EXPECT_TRUE(pair.outbox.stream_min < UINT32_MAX);
-    answer_copies(&pair, 4, FAR, FAST_COPY, SLOW_COPY);
-    EXPECT_EQ(pair.outbox.stream_min, UINT32_MAX);
-    pair_close(&pair);
-}
-END_TEST
-
-/* Probes in bytes that the receiver has not read before do not count, and
- * others follow until the ring begins again. */
-START_TEST(stores_are_not_chosen_by_fresh_bytes)
-{
-    unsigned answers;
-    pair_t pair;
-
-    if (!SHM_HAS_STREAM) {
-        printf("skipped: no non-temporal stores for this processor\n");
-        return;
-    }
-    pair_open(&pair);
-    pair_join(&pair);
-    ask(&pair);
-    for (answers = 0; pair.outbox.stream_min == UINT32_MAX; ++answers) {
-        EXPECT_TRUE(pair.outbox.probing.awaited);
-        pretend_copies(&pair, FAR, FAST_COPY,
-                       (pair.outbox.probing.tried == SHM_WRITE_STREAM) ?
-                           FAST_COPY :
-                           SLOW_COPY);
-        shm_outbox_bandwidth(&pair.outbox);
-    }
-    EXPECT_GE(answers * SHM_PROBE_SIZE, 1ul << pair.outbox.ring_log);
-    EXPECT_GE((1ul << pair.outbox.ring_log) + 4 * SHM_PROBE_SIZE,
-              answers * SHM_PROBE_SIZE);
-    pair_close(&pair);
-}
-END_TEST
-
-/* Lets the sender time `count` copies of messages. `took`: in ps per KiB. */
-static void write_messages(pair_t *pair, unsigned count, uint32_t took)
-{
-    unsigned i;
-
-    for (i = 0; i < count; ++i) {
-        /* One in four is disturbed */
-        shm_outbox_wrote(&pair->outbox, 8192,
-                         8 * took * 1e-12 * ((i % 4 == 1) ? 100 : 1));
-    }
-}
-
-/* Probes find lines that the receiver has not in its cache; messages do not. */
-START_TEST(copies_of_messages_count_as_well_as_probes)
-{
-    pair_t pair;
-
-    if (!SHM_HAS_STREAM) {
-        printf("skipped: no non-temporal stores for this processor\n");
-        return;
-    }
-    pair_open(&pair);
-    pair_join(&pair);
-    write_messages(&pair, 104, SLOW_COPY); /* There is no probe to compare */
-    EXPECT_EQ(pair.outbox.stream_min, UINT32_MAX);
-    answer_copies(&pair, 4, FAR, FAST_COPY, FAST_COPY);
-    EXPECT_EQ(pair.outbox.stream_min, UINT32_MAX);
-    write_messages(&pair, 104, FAST_COPY);
-    EXPECT_EQ(pair.outbox.stream_min, UINT32_MAX);
-    write_messages(&pair, 24, SLOW_COPY);
-    EXPECT_TRUE(pair.outbox.stream_min < 1024);
-    /* Probes alone would never have chosen it, and do not end it */
-    answer_copies(&pair, 8, FAR, FAST_COPY, FAST_COPY);
-    EXPECT_TRUE(pair.outbox.stream_min < 1024);
-    answer_copies(&pair, 2, NEAR, FAST_COPY, FAST_COPY);
-    write_messages(&pair, 104, SLOW_COPY);
-    EXPECT_EQ(pair.outbox.stream_min, UINT32_MAX);
-    pair_close(&pair);
-}
-END_TEST
-
 /* A probe that found no space is sent when there is some. */
 START_TEST(a_probe_is_sent_later_if_the_ring_is_full)
 {
@@ -575,51 +312,6 @@ START_TEST(a_probe_is_sent_later_if_the_ring_is_full)
     shm_outbox_probe_due(&pair.outbox);
     EXPECT_EQ(pair.outbox.probing.sent, 1);
     EXPECT_EQ(pair.outbox.probing.is_due, 0);
-    pair_close(&pair);
-}
-END_TEST
-
-START_TEST(a_fixed_length_is_kept)
-{
-    pair_t pair;
-
-    pair_open(&pair);
-    pair_join(&pair);
-    shm_outbox_fix_stream(&pair.outbox, 5000);
-    answer_copies(&pair, 4, FAR, SLOW_COPY, FAST_COPY);
-    EXPECT_EQ(pair.outbox.stream_min, 5000);
-    answer_copies(&pair, 4, NEAR, SLOW_COPY, FAST_COPY);
-    EXPECT_EQ(pair.outbox.stream_min, 5000);
-    shm_outbox_fix_stream(&pair.outbox, SIZE_MAX);
-    EXPECT_EQ(pair.outbox.stream_min, UINT32_MAX);
-    pair_close(&pair);
-}
-END_TEST
-
-START_TEST(a_small_gain_does_not_change_the_stores)
-{
-    pair_t pair;
-
-    pair_open(&pair);
-    pair_join(&pair);
-    answer_copies(&pair, 8, FAR, SLOW_COPY, SLOW_COPY * 7 / 10);
-    EXPECT_EQ(pair.outbox.stream_min, UINT32_MAX);
-    pair_close(&pair);
-}
-END_TEST
-
-START_TEST(near_cores_always_use_ordinary_stores)
-{
-    pair_t pair;
-
-    pair_open(&pair);
-    pair_join(&pair);
-    answer_copies(&pair, 4, FAR, SLOW_COPY, FAST_COPY);
-    EXPECT_TRUE(!SHM_HAS_STREAM || (pair.outbox.stream_min < UINT32_MAX));
-    answer_copies(&pair, 2, NEAR, SLOW_COPY, FAST_COPY);
-    EXPECT_EQ(pair.outbox.stream_min, UINT32_MAX);
-    EXPECT_EQ(answer_copies(&pair, 4, NEAR, SLOW_COPY, FAST_COPY), 0);
-    EXPECT_EQ(pair.outbox.probing.tried, SHM_WRITE_PLAIN);
     pair_close(&pair);
 }
 END_TEST
@@ -769,12 +461,7 @@ SEG_SUITE_RUN("probes", a_probe_is_answered_by_progress_without_a_callback,
               a_different_result_must_be_confirmed,
               a_latency_between_both_limits_changes_nothing,
               the_slower_copy_determines_the_bandwidth,
-              far_cores_get_the_stores_that_are_clearly_faster,
-              stores_are_not_chosen_by_fresh_bytes,
-              copies_of_messages_count_as_well_as_probes,
-              a_probe_is_sent_later_if_the_ring_is_full, a_fixed_length_is_kept,
-              a_small_gain_does_not_change_the_stores,
-              near_cores_always_use_ordinary_stores,
+              a_probe_is_sent_later_if_the_ring_is_full,
               only_a_ring_of_near_cores_exceeds_the_private_cache,
               a_probe_does_not_wake_a_sleeping_peer,
               a_malformed_probe_cuts_its_sender_off, any_answer_is_handled)
