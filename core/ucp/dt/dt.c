@@ -355,7 +355,8 @@ size_t ucp_dt_iter_pack(ucp_dt_iter_t *iter, void *dest, size_t max)
 
     switch (iter->dt_class) {
     case UCP_DT_CLASS_CONTIG:
-        ucx_copy(dest, (char *)iter->u.contig.buffer + iter->offset, length);
+        ucx_copy_lines(dest, (char *)iter->u.contig.buffer + iter->offset,
+                       length);
         iter->offset += length;
         break;
     case UCP_DT_CLASS_IOV:

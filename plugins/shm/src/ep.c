@@ -48,7 +48,7 @@ static ucs_status_t short_by_ring(uct_ep_h ep, uint8_t id, uint64_t header,
         shm_pieces_stream(bytes, &pieces);
     } else {
         memcpy(bytes, &header, sizeof(header));
-        ucx_copy((char *)bytes + sizeof(header), payload, length);
+        ucx_copy_lines((char *)bytes + sizeof(header), payload, length);
     }
     trace(ep, id, bytes, total);
     shm_outbox_commit(outbox, cell, id, total);

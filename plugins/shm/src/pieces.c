@@ -38,7 +38,7 @@ void shm_pieces_copy(void *dest, const shm_pieces_t *pieces)
     unsigned j;
 
     if (pieces->header_length > 0) {
-        memcpy(to, pieces->header, pieces->header_length);
+        ucx_copy_lines(to, pieces->header, pieces->header_length);
         to += pieces->header_length;
     }
     for (i = 0; i < pieces->iovcnt; ++i) {
@@ -47,7 +47,7 @@ void shm_pieces_copy(void *dest, const shm_pieces_t *pieces)
             continue; /* The buffer may be NULL */
         }
         for (j = 0; j < num_blocks(pieces, entry); ++j) {
-            ucx_copy(to, block(entry, j), entry->length);
+            ucx_copy_lines(to, block(entry, j), entry->length);
             to += entry->length;
         }
     }

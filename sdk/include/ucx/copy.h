@@ -8,10 +8,12 @@
  * are typical of messages:
  *
  * 1. Another core reads the destination, such as the ring in shared memory that
- * a receiver polls. The loop of memcpy() writes the first bytes last. If the
- * receiver has read their line meanwhile, the sender must fetch it back before
- * it can announce the message: 1 KiB took 0.63 instead of 0.45 us from process
- * to process on a Xeon.
+ * a receiver polls. memcpy() does not write line after line: its loop writes
+ * the first bytes last, and behind a header it writes vectors that belong to
+ * two lines. If the receiver has read a line before it is complete, the sender
+ * must fetch it back. 1 KiB took 0.63 instead of 0.45 us from process to process
+ * on a Xeon, and 64 B 0.142 instead of 0.106 us on AMD Zen 4, with half as many
+ * messages per second.
  *
  * 2. The destination address is up to a cache line above the source address,
  * modulo the page size. An example is a payload behind a header, copied from a
@@ -81,16 +83,20 @@ ucx_copy_small(void *dest, const void *src, size_t length)
     }
 }
 
-/** Copies at least 64 bytes, by a loop of vector moves whose stores are aligned
- *  to cache lines. */
-static inline void ucx_copy_loop(void *dest, const void *src, size_t length)
+/** Copies line after line: each line of the destination is complete before the
+ *  next one is written, and no store belongs to two lines. For a destination
+ *  that another core reads, of any length. */
+static inline void ucx_copy_lines(void *dest, const void *src, size_t length)
 {
     char *to         = (char *)dest;
     const char *from = (const char *)src;
     size_t head      = -(uintptr_t)to % UCX_COPY_LINE;
 
+    if (head > length) {
+        head = length;
+    }
     if (head != 0) {
-        memcpy(to, from, UCX_COPY_LINE);
+        ucx_copy_small(to, from, head);
         to += head;
         from += head;
         length -= head;
@@ -111,13 +117,14 @@ static inline void ucx_copy_loop(void *dest, const void *src, size_t length)
     ucx_copy_small(to, from, length);
 }
 
-/** Copies `length` bytes by the faster of memcpy() and the vector loop. */
+/** Copies `length` bytes by the faster of memcpy() and the vector loop. For a
+ *  destination that no other core reads before all bytes are written. */
 static inline void ucx_copy(void *dest, const void *src, size_t length)
 {
     if (length < UCX_COPY_LOOP_MIN) {
         memcpy(dest, src, length);
     } else {
-        ucx_copy_loop(dest, src, length);
+        ucx_copy_lines(dest, src, length);
     }
 }
 
