@@ -27,8 +27,8 @@ double ucp_learn_ratio(const ucp_learn_stream_t *stream, unsigned method)
     const unsigned bit       = UCS_BIT(method);
     double time              = ucp_learn_time(learn, method);
     double best              = ucp_learn_time(learn, learn->best);
-    double expected          = stream->expected[method];
-    double expected_best     = stream->expected[learn->best];
+    double expected          = learn->expected[method];
+    double expected_best     = learn->expected[learn->best];
     double measured          = (best > 0) ? time / best : 0;
     double ratio             = ucs_max(measured, UNKNOWN_RATIO);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* ucp_learn_entry_t: what is learnt for the endpoints of one configuration and
  * one operation, by class of sizes (entry.h). Finds out which methods are
- * possible, and which are expected to be far slower than the selected one.
- * learn.h explains "trial". */
+ * possible, and how fast they are expected to be. */
 #include "ucp/learn/entry.h"
 
 #include "ucp/learn/live.h"
@@ -13,14 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many smaller classes of sizes are searched for earlier results. Each
- * class has half the size of the next one: 4 classes are sizes down to a
- * sixteenth */
+/* How many smaller and larger classes of sizes are searched for earlier
+ * results. Each class has half the size of the next one: 4 classes are sizes
+ * from a sixteenth to 16 times */
 enum { NEAR_CLASSES = 4 };
-
-/* The first trial of a method is postponed if the method is expected to take
- * more than this many times as long as the selected one. */
-#define FAR_SLOWER 2.5
 
 /* Two methods have similar costs if one takes less than this many times as long
  * as the other. */
@@ -96,8 +91,8 @@ unsigned ucp_learn_size_class(size_t length)
 }
 
 /* If the protocol of the candidate supports all sizes from `first` to `last`
- * bytes, adds its method to *methods_p and its estimated time in seconds for
- * `first` bytes to `times`. */
+ * bytes, adds its method to *methods_p and its estimated time for `first` bytes
+ * to `times`, in seconds per byte. */
 static void add_candidate(const ucp_proto_candidate_t *candidate, size_t first,
                           size_t last, unsigned *methods_p, double *times)
 {
@@ -105,15 +100,16 @@ static void add_candidate(const ucp_proto_candidate_t *candidate, size_t first,
 
     if ((candidate->min <= first) && (candidate->max >= last)) {
         *methods_p |= UCS_BIT(method);
-        times[method] = ucs_linear_func_apply(candidate->time, (double)first);
+        times[method] = ucs_linear_func_apply(candidate->time, (double)first) /
+                        (double)first;
     }
 }
 
 /* Returns the methods by which the data of a rendezvous can be moved for all
  * sizes of a class (bits by UCP_LEARN_*). Sets `times` to their estimated times
- * in seconds for the smallest size of the class, 0 if a method is not possible;
- * for UCP_LEARN_EAGER the time of UCP_LEARN_AM. The caller also uses these
- * times for put and get, which move data in the same ways. */
+ * for the smallest size of the class, in seconds per byte, 0 if a method is not
+ * possible; for UCP_LEARN_EAGER the time of UCP_LEARN_AM. The caller also uses
+ * these times for put and get, which move data in the same ways. */
 static unsigned possible_methods(const ucp_learn_entry_t *entry, unsigned class,
                                  double times[UCP_LEARN_METHODS])
 {
@@ -142,43 +138,52 @@ static unsigned possible_methods(const ucp_learn_entry_t *entry, unsigned class,
     return methods;
 }
 
-/* Returns the methods (bits by UCP_LEARN_*) that take more than FAR_SLOWER
- * times as long as the method `than`. `times`: 0 if unknown. */
-static unsigned far_slower(const double *times, unsigned than)
+/* Returns the results for transfers that are alone of the nearest class of
+ * sizes for which several methods were timed; NULL if there are none. */
+static const ucp_learn_t *nearest(const ucp_learn_entry_t *entry,
+                                  unsigned class)
 {
-    unsigned methods = 0;
-    unsigned i;
+    ucp_learn_t *const *of = entry->of[UCP_LEARN_ALONE];
+    const ucp_learn_t *learn;
+    unsigned distance, larger;
 
-    for (i = 0; i < UCP_LEARN_METHODS; ++i) {
-        if ((times[than] > 0) && (times[i] > FAR_SLOWER * times[than])) {
-            methods |= UCS_BIT(i);
+    for (distance = 1; distance <= NEAR_CLASSES; ++distance) {
+        for (larger = 0; larger < 2; ++larger) {
+            if (larger ? (class + distance >= UCP_LEARN_CLASSES) :
+                         (class < distance)) {
+                continue;
+            }
+            learn = of[larger ? class + distance : class - distance];
+            if ((learn != NULL) &&
+                (ucp_learn_reason(learn) != UCP_LEARN_ESTIMATED)) {
+                return learn;
+            }
         }
     }
-    return methods;
+    return NULL;
 }
 
-/* Postpones the first trials of methods that are far slower than the selected
- * one by the estimates, or by results for the next smaller class that has any.
- * A trial of a method that is ten times slower, with messages of 16 MiB, would
- * take as long as about 50 messages. */
-static void postpone(const ucp_learn_entry_t *entry, ucp_learn_t *learn,
-                     unsigned class, const double *estimates)
+/* Replaces the estimates by the results for another class of sizes, in seconds
+ * per byte. Estimates of methods that were not timed there remain in the same
+ * relation to the selected one. Returns the method that is selected there, or
+ * `first` if it is not possible here. */
+static unsigned expect_as(const ucp_learn_t *other, unsigned methods,
+                          unsigned first, double *expected)
 {
-    double times[UCP_LEARN_METHODS];
-    const ucp_learn_t *smaller;
-    unsigned below, i;
+    unsigned best = ((other->best == UCP_LEARN_EAGER) &&
+                     !(methods & UCS_BIT(UCP_LEARN_EAGER))) ?
+                        UCP_LEARN_AM :
+                        other->best;
+    double time, scale;
+    unsigned i;
 
-    ucp_learn_postpone(learn, far_slower(estimates, learn->best));
-    for (below = 1; (below <= NEAR_CLASSES) && (below <= class); ++below) {
-        smaller = entry->of[UCP_LEARN_ALONE][class - below];
-        if (smaller != NULL) {
-            for (i = 0; i < UCP_LEARN_METHODS; ++i) {
-                times[i] = ucp_learn_time(smaller, i);
-            }
-            ucp_learn_postpone(learn, far_slower(times, smaller->best));
-            return;
-        }
+    time  = ucp_learn_time(other, other->best);
+    scale = (expected[best] > 0) ? time / expected[best] : 0;
+    for (i = 0; i < UCP_LEARN_METHODS; ++i) {
+        time        = ucp_learn_time(other, i);
+        expected[i] = (time > 0) ? time : expected[i] * scale;
     }
+    return (methods & UCS_BIT(best)) ? best : first;
 }
 
 static unsigned methods_of(const ucp_learn_entry_t *entry, unsigned possible)
@@ -223,21 +228,23 @@ static int is_continued(const ucp_learn_entry_t *other,
 
 static ucp_learn_t *new_alone(const ucp_learn_entry_t *entry, const ucp_ep_h ep,
                               unsigned class, unsigned methods, unsigned first,
-                              const double *estimates)
+                              double *expected)
 {
     const ucp_learn_entry_t *other = previous(entry, UCP_LEARN_ALONE, class);
+    const ucp_learn_t *near        = nearest(entry, class);
     ucp_learn_t *learn             = malloc(sizeof(*learn));
 
     if (learn == NULL) {
         return NULL;
     }
+    if (near != NULL) {
+        first = expect_as(near, methods, first, expected);
+    }
+    ucp_learn_init(learn, methods, first, expected, class >= UCP_LEARN_LONG);
     if ((other != NULL) &&
         is_continued(other, other->of[UCP_LEARN_ALONE][class], ep)) {
         ucp_learn_continue(learn, other->of[UCP_LEARN_ALONE][class]);
-        return learn;
     }
-    ucp_learn_init(learn, methods, first);
-    postpone(entry, learn, class, estimates);
     return learn;
 }
 
@@ -249,7 +256,7 @@ static ucp_learn_t *new_alone(const ucp_learn_entry_t *entry, const ucp_ep_h ep,
  * gains by changing its own method. */
 static unsigned first_of_stream(const ucp_learn_entry_t *entry, unsigned class,
                                 unsigned methods, unsigned first,
-                                const double *estimates)
+                                const double *expected)
 {
     const size_t length     = (size_t)1 << (class + UCP_LEARN_MIN_LOG);
     ucp_proto_query_t query = {
@@ -269,32 +276,25 @@ static unsigned first_of_stream(const ucp_learn_entry_t *entry, unsigned class,
     }
     time = ucs_linear_func_apply(ucp_proto_cost(&query, length),
                                  (double)length);
-    return (estimates[once] < SIMILAR * time) ? once : first;
+    return (expected[once] * (double)length < SIMILAR * time) ? once : first;
 }
 
-/* `estimates`: in seconds for the smallest size of the class. At least the
- * credit of the replaced configuration is taken over. Otherwise each change of
- * the configuration would permit the first trials to overdraw the credit
- * again. */
+/* At least the credit of the replaced configuration is taken over. Otherwise
+ * each change of the configuration would permit the first trials to overdraw
+ * the credit again. */
 static ucp_learn_t *new_stream(const ucp_learn_entry_t *entry,
                                const ucp_ep_h ep, unsigned class,
                                unsigned methods, unsigned first,
-                               const double *estimates)
+                               const double *expected)
 {
-    const double bytes = (double)((size_t)1 << (class + UCP_LEARN_MIN_LOG));
     const ucp_learn_entry_t *other = previous(entry, UCP_LEARN_STREAM, class);
     ucp_learn_stream_t *stream     = malloc(sizeof(*stream));
     ucp_learn_stream_t *before;
-    double expected[UCP_LEARN_METHODS];
-    unsigned i;
 
     if (stream == NULL) {
         return NULL;
     }
-    for (i = 0; i < UCP_LEARN_METHODS; ++i) {
-        expected[i] = estimates[i] / bytes;
-    }
-    first = first_of_stream(entry, class, methods, first, estimates);
+    first = first_of_stream(entry, class, methods, first, expected);
     ucp_learn_stream_init(stream, methods, first, expected);
     if (other != NULL) {
         before = ucp_learn_stream_of(other->of[UCP_LEARN_STREAM][class]);
@@ -313,15 +313,15 @@ ucp_learn_t *ucp_learn_entry_of(ucp_learn_entry_t *entry, const ucp_ep_h ep,
 {
     unsigned class        = ucp_learn_size_class(length);
     ucp_learn_t **learn_p = &entry->of[load][class];
-    double estimates[UCP_LEARN_METHODS];
+    double expected[UCP_LEARN_METHODS];
     unsigned methods;
 
     if (*learn_p == NULL) {
-        methods = methods_of(entry, possible_methods(entry, class, estimates)) |
+        methods = methods_of(entry, possible_methods(entry, class, expected)) |
                   UCS_BIT(first);
         *learn_p = (load == UCP_LEARN_STREAM) ?
-                       new_stream(entry, ep, class, methods, first, estimates) :
-                       new_alone(entry, ep, class, methods, first, estimates);
+                       new_stream(entry, ep, class, methods, first, expected) :
+                       new_alone(entry, ep, class, methods, first, expected);
     }
     return *learn_p;
 }

@@ -40,6 +40,9 @@ enum {
     /** Index of the first class for which eager messages are not tried: the
      *  peer would have to store their data until a receive is posted */
     UCP_LEARN_EAGER_END = 6,
+    /** Index of the first class whose transfers are long (learn.h): 4 MiB,
+     *  which take 100 us or more */
+    UCP_LEARN_LONG      = 8,
 };
 
 typedef struct ucp_learn_entry {

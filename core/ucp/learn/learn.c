@@ -25,8 +25,9 @@
  * each. */
 enum { ODD_GAP = 3 };
 
-/* A trial with at least three samples ends early if the method takes more than
- * this many times as long as the selected one. */
+/* A trial with at least three samples, or one sample of long transfers, ends
+ * early if the method takes more than this many times as long as the selected
+ * one. */
 #define HOPELESS 2.0
 
 /* Limit of the time that trials add, as a fraction of the time of all
@@ -35,6 +36,13 @@ enum { ODD_GAP = 3 };
  * MAX_GAP_BY_COST transfers. */
 #define MAX_COST        0.01
 #define MAX_GAP_BY_COST 1e6
+
+/* Limit of the time that the first trial of a method is expected to add, as a
+ * fraction of the time of the first EARLY transfers; of later ones MAX_COST. A
+ * method that is expected to take 2.5 times as long is tried after 90
+ * transfers. */
+#define EARLY_COST 0.1
+enum { EARLY = 100 };
 
 /* Another method is selected only if the time of the selected one exceeds the
  * time of the other by more than this fraction. */
@@ -110,7 +118,28 @@ ucp_learn_reason_t ucp_learn_reason(const ucp_learn_t *learn)
     return reason;
 }
 
-void ucp_learn_init(ucp_learn_t *learn, unsigned methods, unsigned first)
+static unsigned num_skip(const ucp_learn_t *learn)
+{
+    return learn->is_long ? UCP_LEARN_LONG_SKIP : UCP_LEARN_SKIP;
+}
+
+static unsigned num_warm(const ucp_learn_t *learn)
+{
+    return learn->is_long ? UCP_LEARN_LONG_WARM : UCP_LEARN_WARM;
+}
+
+static unsigned num_timed(const ucp_learn_t *learn)
+{
+    return learn->is_long ? UCP_LEARN_LONG_TIMED : UCP_LEARN_TIMED;
+}
+
+static unsigned watch_gap(const ucp_learn_t *learn)
+{
+    return learn->is_long ? UCP_LEARN_LONG_WATCH : UCP_LEARN_WATCH;
+}
+
+void ucp_learn_init(ucp_learn_t *learn, unsigned methods, unsigned first,
+                    const double *expected, int is_long)
 {
     unsigned i;
 
@@ -118,31 +147,25 @@ void ucp_learn_init(ucp_learn_t *learn, unsigned methods, unsigned first)
     learn->methods = (uint8_t)methods;
     learn->best    = (uint8_t)first;
     learn->trial   = UCP_LEARN_NONE;
+    learn->is_long = (uint8_t)is_long;
     for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
-        learn->method[i].due = UCP_LEARN_SKIP + ((i == first) ? 0U : 1U);
+        learn->expected[i]   = (float)expected[i];
+        learn->method[i].due = num_skip(learn) + ((i == first) ? 0U : 1U);
         learn->method[i].gap = UCP_LEARN_MIN_GAP;
     }
 }
 
 void ucp_learn_continue(ucp_learn_t *learn, const ucp_learn_t *from)
 {
-    *learn         = *from;
+    float expected[UCP_LEARN_MAX_METHODS];
+
+    memcpy(expected, learn->expected, sizeof(expected));
+    *learn = *from;
+    memcpy(learn->expected, expected, sizeof(expected));
     learn->trial   = UCP_LEARN_NONE;
     learn->timing  = 0;
     learn->num_odd = 0;
     learn->record  = NULL;
-}
-
-void ucp_learn_postpone(ucp_learn_t *learn, unsigned methods)
-{
-    unsigned i;
-
-    for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
-        if ((i != learn->best) && (methods & UCS_BIT(i)) &&
-            (learn->method[i].count == 0)) {
-            learn->method[i].due = learn->count + UCP_LEARN_MAX_GAP / 8;
-        }
-    }
 }
 
 void ucp_learn_forget(ucp_learn_t *learn, unsigned index)
@@ -171,7 +194,42 @@ static int32_t remaining(const ucp_learn_t *learn, unsigned index)
     return (int32_t)(learn->method[index].due - learn->count);
 }
 
-/* Returns the method whose trial is overdue by most transfers, or
+/* Returns the expected time by a method in relation to that by the selected
+ * one; 1 if it is unknown. If the selected method is slower than expected, the
+ * others are not: they are tried soon. */
+static double expected_ratio(const ucp_learn_t *learn, unsigned index)
+{
+    double best = ucs_max(ucp_learn_time(learn, learn->best),
+                          (double)learn->expected[learn->best]);
+
+    return ((best > 0) && (learn->expected[index] > 0)) ?
+               learn->expected[index] / best :
+               1;
+}
+
+/* True if the first trial of a method that is due may begin: if it will
+ * probably add no more time than it may. */
+static int is_affordable(const ucp_learn_t *learn, unsigned index)
+{
+    uint32_t early = ucs_min(learn->count, (uint32_t)EARLY);
+    double limit   = EARLY_COST * early + MAX_COST * (learn->count - early);
+    double more    = expected_ratio(learn, index) - 1;
+
+    return (num_warm(learn) + num_timed(learn)) * more <= limit;
+}
+
+/* True if the trial of the method `a` comes before that of `b`; both are
+ * due. */
+static int is_before(const ucp_learn_t *learn, unsigned a, unsigned b)
+{
+    int32_t longer = remaining(learn, b) - remaining(learn, a);
+
+    return (longer != 0) ? (longer > 0) :
+                           (learn->expected[a] < learn->expected[b]);
+}
+
+/* Returns the method whose trial begins now: the one that is overdue by most
+ * transfers, and of several the one that is expected to be the fastest. Returns
  * UCP_LEARN_NONE if none is due. */
 static unsigned find_due(const ucp_learn_t *learn)
 {
@@ -180,8 +238,8 @@ static unsigned find_due(const ucp_learn_t *learn)
 
     for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
         if ((learn->methods & UCS_BIT(i)) && (remaining(learn, i) <= 0) &&
-            ((due == UCP_LEARN_NONE) ||
-             (remaining(learn, i) < remaining(learn, due)))) {
+            ((due == UCP_LEARN_NONE) || is_before(learn, i, due)) &&
+            ((learn->method[i].count > 0) || is_affordable(learn, i))) {
             due = i;
         }
     }
@@ -195,7 +253,7 @@ static void start_trial(ucp_learn_t *learn, unsigned method)
     learn->trial = (uint8_t)method;
     learn->left  = 1;
     if ((method != learn->best) || (learn->method[method].count == 0)) {
-        learn->left = (uint8_t)(UCP_LEARN_WARM + UCP_LEARN_TIMED);
+        learn->left = (uint8_t)(num_warm(learn) + num_timed(learn));
         ucp_learn_forget(learn, method);
     }
 }
@@ -216,7 +274,7 @@ unsigned ucp_learn_next(ucp_learn_t *learn, int *timed_p)
         }
         start_trial(learn, due);
     }
-    *timed_p      = (--learn->left < UCP_LEARN_TIMED);
+    *timed_p      = (--learn->left < num_timed(learn));
     learn->timing = (uint8_t)*timed_p;
     return learn->trial;
 }
@@ -228,7 +286,7 @@ void ucp_learn_drop(ucp_learn_t *learn)
     if (learn->timing) {
         method      = &learn->method[learn->trial];
         method->due = learn->count +
-                      ucs_min(1U << method->drops, (uint32_t)UCP_LEARN_WATCH);
+                      ucs_min(1U << method->drops, watch_gap(learn));
         method->drops = (uint8_t)ucs_min(method->drops + 1, 8);
         learn->trial  = UCP_LEARN_NONE;
         learn->timing = 0;
@@ -307,16 +365,17 @@ static void schedule(ucp_learn_t *learn, unsigned index)
     double ratio, needed;
 
     if (index == learn->best) {
-        method->due = learn->count + ((learn->num_odd > 0) ?
-                                          ODD_GAP << (learn->num_odd - 1) :
-                                          UCP_LEARN_WATCH);
+        method->due = learn->count +
+                      ((learn->num_odd > 0) ?
+                           (uint32_t)ODD_GAP << (learn->num_odd - 1) :
+                           watch_gap(learn));
         return;
     }
     ratio  = (learn->method[learn->best].count == 0) ?
                  1 :
                  ucp_learn_time(learn, index) /
                     ucp_learn_time(learn, learn->best);
-    needed = (UCP_LEARN_WARM + UCP_LEARN_TIMED) * (ratio - 1) *
+    needed = (num_warm(learn) + num_timed(learn)) * (ratio - 1) *
              (UCP_LEARN_MAX_METHODS - 1) / MAX_COST;
     if ((method->gap > UCP_LEARN_MIN_GAP) && (needed > method->gap)) {
         method->gap = (uint32_t)ucs_min(needed, MAX_GAP_BY_COST);
@@ -329,7 +388,9 @@ static void schedule(ucp_learn_t *learn, unsigned index)
 
 static int is_hopeless(const ucp_learn_t *learn, unsigned index)
 {
-    return (index != learn->best) && (learn->method[index].count >= 3) &&
+    unsigned least = learn->is_long ? 1 : 3;
+
+    return (index != learn->best) && (learn->method[index].count >= least) &&
            (ucp_learn_time(learn, index) >
             HOPELESS * ucp_learn_time(learn, learn->best));
 }
@@ -345,7 +406,8 @@ void ucp_learn_result(ucp_learn_t *learn, double seconds_per_byte)
     learn->timing              = 0;
     learn->method[index].drops = 0;
     if ((index == learn->best) &&
-        (learn->method[index].count >= UCP_LEARN_TIMED) && (learn->left == 0)) {
+        (learn->method[index].count >= num_timed(learn)) &&
+        (learn->left == 0)) {
         if (ucp_learn_watch(learn, seconds_per_byte)) {
             try_others(learn);
         }

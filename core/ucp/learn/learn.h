@@ -20,6 +20,10 @@
  * the methods that are not selected become exponentially rarer. The selected
  * method is timed from time to time; if it has become slower, the other methods
  * are tried again.
+ *
+ * The first trials begin with the methods that are expected to be the fastest.
+ * Each waits until the time that it will probably add is a small part of the
+ * time of all transfers.
  */
 #ifndef UCP_LEARN_H
 #define UCP_LEARN_H
@@ -47,18 +51,24 @@ enum {
 
 /** How often methods are tried, for transfers that are alone. */
 enum {
-    UCP_LEARN_SKIP    = 4, /**< Transfers before the first trial */
+    UCP_LEARN_SKIP       = 4, /**< Transfers before the first trial */
     /** Transfers at the start of a trial that are not timed */
-    UCP_LEARN_WARM    = 2,
+    UCP_LEARN_WARM       = 2,
     /** Transfers of a trial that are timed, after UCP_LEARN_WARM ones */
-    UCP_LEARN_TIMED   = 4,
+    UCP_LEARN_TIMED      = 4,
     /** Transfers between two samples of the selected method */
-    UCP_LEARN_WATCH   = 64,
+    UCP_LEARN_WATCH      = 64,
+    /** The same numbers for long transfers, which take so much time that the
+     *  first ones differ little from the others */
+    UCP_LEARN_LONG_SKIP  = 2,
+    UCP_LEARN_LONG_WARM  = 1,
+    UCP_LEARN_LONG_TIMED = 2,
+    UCP_LEARN_LONG_WATCH = 8,
     /** Transfers between the first and the second trial of a method */
-    UCP_LEARN_MIN_GAP = 128,
+    UCP_LEARN_MIN_GAP    = 128,
     /** Maximum number of transfers between two trials; exceeded only if trials
      *  of the method take so much time that they must be rarer */
-    UCP_LEARN_MAX_GAP = 16384,
+    UCP_LEARN_MAX_GAP    = 16384,
 };
 
 typedef struct ucp_learn_method {
@@ -84,12 +94,15 @@ typedef struct ucp_learn {
      *  not reported yet */
     uint8_t timing;
     uint8_t num_odd; /**< Number of valid entries of odd[] */
+    uint8_t is_long; /**< 1: trials have the UCP_LEARN_LONG_* transfers */
     /** The latest samples of `best`, if all of them are odd: they differ from
      *  ucp_learn_time() by far more than the noise, all in the same
      *  direction */
     float odd[UCP_LEARN_ODD];
     /** Number of transfers; may wrap around */
     uint32_t count;
+    /** Seconds per byte of each method by the estimates; 0: unknown */
+    float expected[UCP_LEARN_MAX_METHODS];
     /** The record in which other processes see these results (live.h); NULL if
      *  there is none */
     struct ucs_stats_record *record;
@@ -97,16 +110,14 @@ typedef struct ucp_learn {
 } ucp_learn_t;
 
 /** Initializes the search. `methods`: bit map of the possible methods. `first`:
- *  the method that is selected until samples exist. */
-void ucp_learn_init(ucp_learn_t *learn, unsigned methods, unsigned first);
+ *  the method that is selected until samples exist. `expected`, `is_long`: as
+ *  the members. */
+void ucp_learn_init(ucp_learn_t *learn, unsigned methods, unsigned first,
+                    const double *expected, int is_long);
 
-/** Initializes the search with the results of another one. A trial that is
+/** Takes over the results of another search, except `expected`. A trial that is
  *  under way there is not continued. */
 void ucp_learn_continue(ucp_learn_t *learn, const ucp_learn_t *from);
-
-/** Postpones the first trials of methods that are expected to be far slower
- *  than the selected one. `methods`: bit map of these methods. */
-void ucp_learn_postpone(ucp_learn_t *learn, unsigned methods);
 
 /** Returns the method of the next transfer. Sets *timed_p to non-zero if the
  *  caller shall time this transfer. No other one is timed until

@@ -68,9 +68,8 @@ void ucp_learn_stream_init(ucp_learn_stream_t *stream, unsigned methods,
     unsigned i;
 
     memset(stream, 0, sizeof(*stream));
-    ucp_learn_init(&stream->learn, methods, first);
+    ucp_learn_init(&stream->learn, methods, first, expected, 0);
     for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
-        stream->expected[i]         = (float)expected[i];
         stream->learn.method[i].due = 0;
         stream->learn.method[i].gap = MIN_GAP;
     }
@@ -79,12 +78,11 @@ void ucp_learn_stream_init(ucp_learn_stream_t *stream, unsigned methods,
 void ucp_learn_stream_continue(ucp_learn_stream_t *stream,
                                const ucp_learn_stream_t *from)
 {
-    float expected[UCP_LEARN_MAX_METHODS];
+    ucp_learn_t learn = stream->learn;
 
-    memcpy(expected, stream->expected, sizeof(expected));
-    *stream = *from;
-    ucp_learn_continue(&stream->learn, &from->learn);
-    memcpy(stream->expected, expected, sizeof(expected));
+    ucp_learn_continue(&learn, &from->learn);
+    *stream       = *from;
+    stream->learn = learn;
     stream->stage = UCP_LEARN_IDLE;
     stream->wake  = stream->learn.count;
 }

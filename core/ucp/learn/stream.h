@@ -91,8 +91,6 @@ typedef struct ucp_learn_stream {
     uint32_t wake, watch;
     float credit;
     float before, during; /**< Results of the epochs BEFORE and FULL */
-    /** Seconds per byte of each method by the estimates; 0: unknown */
-    float expected[UCP_LEARN_MAX_METHODS];
 } ucp_learn_stream_t;
 
 /** Returns the state to which `learn` belongs. */
@@ -102,8 +100,8 @@ static inline ucp_learn_stream_t *ucp_learn_stream_of(ucp_learn_t *learn)
 }
 
 /** Initializes the search. `methods`: bit map of the possible methods. `first`:
- *  the method that is selected at first. `expected`: as the member. `credit`
- *  becomes 0; the caller may then change it. */
+ *  the method that is selected at first. `expected`: as in
+ *  ucp_learn_t. `credit` becomes 0; the caller may then change it. */
 void ucp_learn_stream_init(ucp_learn_stream_t *stream, unsigned methods,
                            unsigned first, const double *expected);
 
@@ -149,7 +147,7 @@ static inline double ucp_learn_stream_time(const ucp_learn_stream_t *stream)
 {
     double time = ucp_learn_time(&stream->learn, stream->learn.best);
 
-    return (time > 0) ? time : stream->expected[stream->learn.best];
+    return (time > 0) ? time : stream->learn.expected[stream->learn.best];
 }
 
 #endif

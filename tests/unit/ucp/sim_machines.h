@@ -235,24 +235,30 @@ static inline void open_machine(local_t *local, const machine_t *machine,
     ck_assert_int_eq(unsetenv("UCX_PROTO_LEARN"), 0);
 }
 
-static inline void transfer(local_t *local, unsigned count)
+/* Sends `count` messages of `length` bytes, each one alone. */
+static inline void transfer_bytes(local_t *local, size_t length, unsigned count)
 {
     ucs_status_ptr_t send, recv;
     int i;
 
     while (count-- > 0) {
-        memset(buffer, (int)count + 1, LENGTH);
-        recv = local_recv(local, buffer2, LENGTH, 1);
-        send = local_send(local, buffer, LENGTH, 1);
+        memset(buffer, (int)count + 1, length);
+        recv = local_recv(local, buffer2, length, 1);
+        send = local_send(local, buffer, length, 1);
         ck_assert_int_eq(wait(local, recv), UCS_OK);
         ck_assert_int_eq(wait(local, send), UCS_OK);
-        ck_assert_mem_eq(buffer, buffer2, LENGTH);
+        ck_assert_mem_eq(buffer, buffer2, length);
         for (i = 0; i < 4; ++i) {
             /* delivers messages that UCP sends after the transfer */
             ucp_worker_progress(local->worker);
         }
         sim.now += 1e6; /* a pause between two transfers */
     }
+}
+
+static inline void transfer(local_t *local, unsigned count)
+{
+    transfer_bytes(local, LENGTH, count);
 }
 
 /* Sends `count` messages of PART bytes, at most IN_FLIGHT of them in flight. */

@@ -125,6 +125,9 @@ static const profile_t profiles[] = {
 
 enum { PROFILES = sizeof(profiles) / sizeof(profiles[0]) };
 
+/* No estimates. */
+static const double unknown[METHODS];
+
 /* A sequence of transfers of one size on a simulated machine. */
 typedef struct machine {
     const profile_t *profile;
@@ -162,7 +165,7 @@ static void start(machine_t *m, const profile_t *profile, unsigned size,
                   unsigned first, unsigned seed)
 {
     *m = (machine_t){.profile = profile, .size = size, .seed = seed};
-    ucp_learn_init(&m->learn, UCS_MASK(METHODS), first);
+    ucp_learn_init(&m->learn, UCS_MASK(METHODS), first, unknown, 0);
 }
 
 static void transfer(machine_t *m, unsigned count)
@@ -374,7 +377,7 @@ START_TEST(times_one_at_a_time)
     unsigned i;
     int timed = 0;
 
-    ucp_learn_init(&learn, UCS_BIT(GET) | UCS_BIT(AM), AM);
+    ucp_learn_init(&learn, UCS_BIT(GET) | UCS_BIT(AM), AM, unknown, 0);
     for (i = 0; !timed; ++i) {
         ck_assert_uint_eq(ucp_learn_next(&learn, &timed), AM);
     }
@@ -464,7 +467,97 @@ START_TEST(a_disappointing_method_becomes_rare)
 }
 END_TEST
 
+/* Returns how many transfers precede the first one by `method`, of at most
+ * 1000. */
+static unsigned first_by(unsigned method, const double *expected, int is_long)
+{
+    ucp_learn_t learn;
+    unsigned i;
+    int timed;
+
+    ucp_learn_init(&learn, UCS_MASK(METHODS), EAGER, expected, is_long);
+    for (i = 0; (i < 1000) && (ucp_learn_next(&learn, &timed) != method); ++i) {
+        if (timed) {
+            ucp_learn_result(&learn, expected[learn.trial]);
+        }
+    }
+    return i;
+}
+
+/* Methods are tried in the order of the expected times, the later, the more
+ * time the trial will add: within 100 transfers if they are expected to take at
+ * most 2.5 times as long. */
+START_TEST(expected_times_determine_the_first_trials)
+{
+    const double times[METHODS] = {1e-10, 2.5e-10, 1.2e-10, 5e-10};
+    const unsigned count        = UCP_LEARN_WARM + UCP_LEARN_TIMED;
+
+    ck_assert_uint_le(first_by(PUT, times, 0), UCP_LEARN_SKIP + 2 * count);
+    ck_assert_uint_ge(first_by(GET, times, 0), 80);
+    ck_assert_uint_le(first_by(GET, times, 0), 100);
+    ck_assert_uint_ge(first_by(AM, times, 0), 1000);
+    ck_assert_uint_le(first_by(GET, times, 1), 50);
+}
+END_TEST
+
+/* If the selected method is slower than expected, the others are tried as if
+ * they took as long as expected. */
+START_TEST(a_wrong_estimate_is_soon_noticed)
+{
+    const double times[METHODS] = {4e-11, 1e-10, 1e-10, 1e-10};
+    const profile_t *profile    = &profiles[1];
+    machine_t m;
+
+    start(&m, profile, MB1, EAGER, 1);
+    ucp_learn_init(&m.learn, UCS_MASK(METHODS), EAGER, times, 0);
+    transfer(&m, 40);
+    check_best(&m, "after 40 transfers");
+}
+END_TEST
+
+/* True if the first transfers by a method, and single ones, are as fast as the
+ * others. */
+static int is_steady(const profile_t *profile)
+{
+    return (profile->outliers == 0) && (profile->first_touch == 1);
+}
+
+/* Long transfers: the fastest method is found after few of them, and if the
+ * estimates are right, trials add a tenth of the time at most. */
+START_TEST(long_transfers_have_short_trials)
+{
+    double times[METHODS];
+    unsigned i, k, seed;
+    machine_t m;
+
+    for (i = 0; i < PROFILES; ++i) {
+        for (seed = 0; (seed < 20) && is_steady(&profiles[i]); ++seed) {
+            start(&m, &profiles[i], MB16, seed % METHODS, seed);
+            ucp_learn_init(&m.learn, UCS_MASK(METHODS), seed % METHODS, unknown,
+                           1);
+            transfer(&m, 20);
+            check_best(&m, "after 20 long transfers");
+        }
+        for (k = 0; k < METHODS; ++k) {
+            times[k] = profiles[i].time[k][MB16] * 1e-6 / lengths[MB16];
+        }
+        for (k = 0; (k < METHODS) && is_steady(&profiles[i]); ++k) {
+            start(&m, &profiles[i], MB16, k, 1);
+            if (is_good(&m)) {
+                ucp_learn_init(&m.learn, UCS_MASK(METHODS), k, times, 1);
+                transfer(&m, 40);
+                ck_assert_msg(m.time <= 1.1 * 40 * profiles[i].time[k][MB16] *
+                                            (1 + profiles[i].noise),
+                              "%s: %g us", profiles[i].name, m.time);
+            }
+        }
+    }
+}
+END_TEST
+
 SUITE_MAIN("learn", finds_the_best, stays_with_the_best,
            trials_cost_one_percent, notices_a_change_for_the_worse,
            notices_a_better_method, times_one_at_a_time, noise_does_not_switch,
+           expected_times_determine_the_first_trials,
+           a_wrong_estimate_is_soon_noticed, long_transfers_have_short_trials,
            trials_of_the_peer_cause_none, a_disappointing_method_becomes_rare)
