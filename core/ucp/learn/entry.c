@@ -17,9 +17,11 @@
  * from a sixteenth to 16 times */
 enum { NEAR_CLASSES = 4 };
 
-/* Two methods have similar costs if one takes less than this many times as long
- * as the other. */
-#define SIMILAR 1.5
+/* A stream begins with a put or get if it is expected to take less than this
+ * many times as long as messages: as a rendezvous in fragments, or as eager
+ * messages, which are estimated as single ones. */
+#define SIMILAR       1.25
+#define SIMILAR_EAGER 1.5
 
 static int is_rma(ucp_op_t op)
 {
@@ -268,15 +270,18 @@ static unsigned first_of_stream(const ucp_learn_entry_t *entry, unsigned class,
     };
     unsigned once = (methods & UCS_BIT(UCP_LEARN_GET)) ? UCP_LEARN_GET :
                                                          UCP_LEARN_PUT;
-    double time;
+    double limit;
 
     if (is_rma(entry->op) || (first == UCP_LEARN_GET) ||
         (first == UCP_LEARN_PUT) || !(methods & UCS_BIT(once))) {
         return first;
     }
-    time = ucs_linear_func_apply(ucp_proto_cost(&query, length),
-                                 (double)length);
-    return (expected[once] * (double)length < SIMILAR * time) ? once : first;
+    limit = (first == UCP_LEARN_EAGER) ?
+                SIMILAR_EAGER *
+                    ucs_linear_func_apply(ucp_proto_cost(&query, length),
+                                          (double)length) :
+                SIMILAR * expected[first] * (double)length;
+    return (expected[once] * (double)length < limit) ? once : first;
 }
 
 /* At least the credit of the replaced configuration is taken over. Otherwise

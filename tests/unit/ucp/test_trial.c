@@ -255,7 +255,7 @@ START_TEST(a_stream_begins_with_one_copy)
 {
     local_t local;
 
-    begin_stream(&local, 1.2 * DIRECT_LANE_BANDWIDTH);
+    begin_stream(&local, 1.1 * DIRECT_LANE_BANDWIDTH);
     ck_assert_uint_ge(sim.bytes[MESSAGES], PART); /* the first is alone */
     ck_assert_uint_ge(sim.bytes[GETS], (IN_FLIGHT - 2) * (size_t)PART);
     local_close(&local);
