@@ -4,6 +4,7 @@
  * possible, and how fast they are expected to be. */
 #include "ucp/learn/entry.h"
 
+#include "ucp/learn/exchange.h"
 #include "ucp/learn/live.h"
 #include "ucp/learn/stream.h"
 #include "ucp/rndv/rndv.h"
@@ -40,6 +41,17 @@ const char *ucp_learn_method_name(ucp_op_t op, unsigned method)
     return !is_rma(op)              ? names[method] :
            (method == UCP_LEARN_AM) ? "messages" :
                                       "zcopy";
+}
+
+const char *ucp_learn_load_name(ucp_learn_load_t load)
+{
+    static const char *const names[UCP_LEARN_LOADS] = {
+        [UCP_LEARN_ALONE]    = "",
+        [UCP_LEARN_STREAM]   = " in streams",
+        [UCP_LEARN_EXCHANGE] = " in exchanges",
+    };
+
+    return names[load];
 }
 
 const uint16_t ucp_learn_method_flags[UCP_LEARN_METHODS] = {
@@ -228,13 +240,24 @@ static int is_continued(const ucp_learn_entry_t *other,
            (ucp_learn_reason(before) != UCP_LEARN_ESTIMATED);
 }
 
+/* Begins a search with the results of the configuration that the endpoint had
+ * before. */
+static void take_over(ucp_learn_t *learn, const ucp_learn_entry_t *entry,
+                      const ucp_ep_h ep, ucp_learn_load_t load, unsigned class)
+{
+    const ucp_learn_entry_t *other = previous(entry, load, class);
+
+    if ((other != NULL) && is_continued(other, other->of[load][class], ep)) {
+        ucp_learn_continue(learn, other->of[load][class]);
+    }
+}
+
 static ucp_learn_t *new_alone(const ucp_learn_entry_t *entry, const ucp_ep_h ep,
                               unsigned class, unsigned methods, unsigned first,
                               double *expected)
 {
-    const ucp_learn_entry_t *other = previous(entry, UCP_LEARN_ALONE, class);
-    const ucp_learn_t *near        = nearest(entry, class);
-    ucp_learn_t *learn             = malloc(sizeof(*learn));
+    const ucp_learn_t *near = nearest(entry, class);
+    ucp_learn_t *learn      = malloc(sizeof(*learn));
 
     if (learn == NULL) {
         return NULL;
@@ -243,15 +266,12 @@ static ucp_learn_t *new_alone(const ucp_learn_entry_t *entry, const ucp_ep_h ep,
         first = expect_as(near, methods, first, expected);
     }
     ucp_learn_init(learn, methods, first, expected, class >= UCP_LEARN_LONG);
-    if ((other != NULL) &&
-        is_continued(other, other->of[UCP_LEARN_ALONE][class], ep)) {
-        ucp_learn_continue(learn, other->of[UCP_LEARN_ALONE][class]);
-    }
+    take_over(learn, entry, ep, UCP_LEARN_ALONE, class);
     return learn;
 }
 
-/* Returns the method with which the search of a stream begins, if the costs
- * select `first`. Messages occupy both processors with copies, a put or get
+/* Returns the method with which the search of a stream or exchange begins, if
+ * the costs select `first`. Messages occupy both processors with copies, a put or get
  * only one. In streams in both directions, or to several peers, each processor
  * has other copies to make meanwhile. So of methods with similar costs the one
  * that copies once is first. If both processes begin with messages, neither
@@ -312,6 +332,23 @@ static ucp_learn_t *new_stream(const ucp_learn_entry_t *entry,
     return &stream->learn;
 }
 
+static ucp_learn_t *new_exchange(const ucp_learn_entry_t *entry,
+                                 const ucp_ep_h ep, unsigned class,
+                                 unsigned methods, unsigned first,
+                                 const double *expected)
+{
+    ucp_learn_exchange_t *exchange = malloc(sizeof(*exchange));
+
+    if (exchange == NULL) {
+        return NULL;
+    }
+    first = first_of_stream(entry, class, methods, first, expected);
+    ucp_learn_exchange_init(exchange, methods, first, expected,
+                            class >= UCP_LEARN_LONG);
+    take_over(&exchange->learn, entry, ep, UCP_LEARN_EXCHANGE, class);
+    return &exchange->learn;
+}
+
 ucp_learn_t *ucp_learn_entry_of(ucp_learn_entry_t *entry, const ucp_ep_h ep,
                                 ucp_learn_load_t load, size_t length,
                                 unsigned first)
@@ -326,6 +363,9 @@ ucp_learn_t *ucp_learn_entry_of(ucp_learn_entry_t *entry, const ucp_ep_h ep,
                   UCS_BIT(first);
         *learn_p = (load == UCP_LEARN_STREAM) ?
                        new_stream(entry, ep, class, methods, first, expected) :
+                   (load == UCP_LEARN_EXCHANGE) ?
+                       new_exchange(entry, ep, class, methods, first,
+                                    expected) :
                        new_alone(entry, ep, class, methods, first, expected);
     }
     return *learn_p;
@@ -343,8 +383,7 @@ static void print_learn(const ucp_learn_t *learn, ucp_op_t op,
 
     fprintf(stream, "# learnt: %-14s %7zu KiB%s: %s", ucp_proto_op_name(op),
             (size_t)1 << (class + UCP_LEARN_MIN_LOG - 10),
-            (load == UCP_LEARN_STREAM) ? " in streams" : "",
-            ucp_learn_method_name(op, learn->best));
+            ucp_learn_load_name(load), ucp_learn_method_name(op, learn->best));
     for (i = 0; i < UCP_LEARN_METHODS; ++i) {
         if (learn->method[i].count > 0) {
             fprintf(stream, ", %s %.2f GB/s", ucp_learn_method_name(op, i),
@@ -377,8 +416,8 @@ void ucp_learn_entry_free(ucp_learn_entry_t *entry)
         for (class = 0; class < UCP_LEARN_CLASSES; ++class) {
             if (entry->of[load][class] != NULL) {
                 ucp_learn_live_close(entry->of[load][class]);
-                /* This also frees a ucp_learn_stream_t: `learn` is its first
-                 * member */
+                /* This also frees a ucp_learn_stream_t or ucp_learn_exchange_t:
+                 * `learn` is the first member */
                 free(entry->of[load][class]);
             }
         }

@@ -24,11 +24,13 @@ enum {
     UCP_LEARN_METHODS,
 };
 
-/** Whether other transfers of the endpoint are in flight: no (ALONE) or yes
- *  (STREAM). LOADS is the number of these values. */
+/** Whether other transfers of the endpoint are in flight: none (ALONE), others
+ *  to the peer (STREAM), or only one from the peer (EXCHANGE). LOADS is the
+ *  number of these values. */
 typedef enum {
     UCP_LEARN_ALONE,
     UCP_LEARN_STREAM,
+    UCP_LEARN_EXCHANGE,
     UCP_LEARN_LOADS,
 } ucp_learn_load_t;
 
@@ -55,9 +57,12 @@ typedef struct ucp_learn_entry {
     ucp_ep_h last_ep;     /**< Endpoint of the last transfer; NULL if there was
                            *   none or the endpoint is freed */
     ucs_time_t last_time; /**< Time when that transfer began */
+    /** Value of ucp_worker::received at that time */
+    uint64_t last_received;
     /** The state of the search for each class of sizes; NULL if there was no
      *  such transfer yet. With UCP_LEARN_STREAM it is the member `learn` of a
-     *  ucp_learn_stream_t (stream.h) */
+     *  ucp_learn_stream_t (stream.h), with UCP_LEARN_EXCHANGE that of a
+     *  ucp_learn_exchange_t (exchange.h) */
     ucp_learn_t *of[UCP_LEARN_LOADS][UCP_LEARN_CLASSES];
 } ucp_learn_entry_t;
 
@@ -66,6 +71,9 @@ typedef struct ucp_learn_entry {
 extern const uint16_t ucp_learn_method_flags[UCP_LEARN_METHODS];
 
 const char *ucp_learn_method_name(ucp_op_t op, unsigned method);
+
+/** Returns the words to add to the name of transfers of this load. */
+const char *ucp_learn_load_name(ucp_learn_load_t load);
 
 /** Returns the method of `data`, a protocol that moves the data of a
  *  rendezvous. */

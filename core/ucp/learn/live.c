@@ -18,7 +18,7 @@ void ucp_learn_live_open(ucp_learn_t *learn, ucp_worker_h worker, ucp_op_t op,
     snprintf(name, sizeof(name), "%s of %zu KiB%s", ucp_proto_op_name(op),
              (size_t)1 << (ucp_learn_size_class(length) + UCP_LEARN_MIN_LOG -
                            10),
-             (load == UCP_LEARN_STREAM) ? " in streams" : "");
+             ucp_learn_load_name(load));
     learn->record = ucs_stats_create(UCP_STATS_LEARNT,
                                      ucp_stats_worker_record(worker->stats),
                                      name);

@@ -107,6 +107,19 @@ typedef struct ucp_timing {
     ucp_mark_t marks[UCP_TIMING_MARKS];
 } ucp_timing_t;
 
+/** The last transfers of a worker that may be timed, by which exchanges are
+ *  recognized (load.h). */
+typedef struct ucp_learn_window {
+    uint8_t count;       /**< Number of these transfers */
+    uint8_t following;   /**< Of these, transfers that followed others */
+    uint8_t expecting;   /**< Of these, those during which data was awaited */
+    uint8_t failed;      /**< Windows in a row that showed no exchange */
+    uint8_t is_exchange; /**< 1: the transfers belong to exchanges */
+    ucs_time_t begin;    /**< Time when the first one began */
+    /** Values of ucp_trials::sent and ucp_worker::received at that time */
+    uint64_t sent, received;
+} ucp_learn_window_t;
+
 /** The state of a worker for the search: what was learnt, and the transfers
  *  that are being timed. */
 struct ucp_trials {
@@ -122,6 +135,7 @@ struct ucp_trials {
      *  result they must complete before another one starts, because they would
      *  count as requests of that one */
     uint32_t flagged;
+    ucp_learn_window_t window;
 };
 
 /** The part of a worker that belongs to the search for the fastest method. */

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Selects the protocol of large messages, puts and gets by measured times
- * instead of estimated costs (trial.h): decides whether a transfer is alone or
- * follows others, and which transfers are timed. Terms: trial (learn.h), epoch
- * (stream.h).
+ * instead of estimated costs (trial.h): decides which transfers are timed.
+ * Terms: trial (learn.h), epoch (stream.h).
  */
 #include "ucp/learn/trial.h"
 
 #include "ucp/base/class.h"
+#include "ucp/learn/exchange.h"
 #include "ucp/learn/live.h"
+#include "ucp/learn/load.h"
 #include "ucp/learn/timing.h"
 #include "ucp/rndv/rndv.h"
 #include "ucs/sys/math.h"
@@ -21,16 +22,6 @@
  * peer makes no progress. */
 #define TIMING_MAX 1.0
 
-/* Seconds per byte that are assumed for a transfer until one was measured. */
-#define ASSUMED_TIME 1e-10
-
-/* Longest pause before the next transfer of an epoch, as a multiple of the time
- * of a transfer that is alone. The first is for methods whose requests complete
- * when the data is transferred, the second for those whose requests complete
- * earlier. */
-#define MAX_PAUSE       1.25
-#define MAX_PAUSE_EARLY 128
-
 static struct ucp_trials *trials_of(ucp_worker_h worker)
 {
     ucp_learn_worker_t *own = ucp_worker_learn(worker);
@@ -39,44 +30,6 @@ static struct ucp_trials *trials_of(ucp_worker_h worker)
         own->trials = calloc(1, sizeof(*own->trials));
     }
     return own->trials;
-}
-
-/* Returns the seconds per byte of a transfer of about this length that is
- * alone, by the selected method. */
-static double time_alone(const ucp_learn_entry_t *entry, size_t length)
-{
-    const ucp_learn_t *learn =
-        entry->of[UCP_LEARN_ALONE][ucp_learn_size_class(length)];
-    double time = (learn == NULL) ? 0 : ucp_learn_time(learn, learn->best);
-
-    return (time > 0) ? time : ASSUMED_TIME;
-}
-
-/* Returns non-zero if the transfer follows others: the endpoint has requests
- * under way, or its last transfer began only a short time ago. The latter is
- * necessary for eager messages: their requests complete early, and the peer may
- * still be copying the data. During an epoch the time is longer: several of its
- * requests may have completed together; and if they complete early, the peer
- * may still be copying all of them, by a method that has become slow. */
-static int is_loaded(const ucp_timing_t *timing, const ucp_learn_entry_t *entry,
-                     ucp_ep_h ep, size_t length, ucs_time_t now)
-{
-    ucs_time_t since = entry->last_time;
-    double bytes     = 0.75 * (double)length;
-
-    if (!ucs_list_is_empty(&ep->awaited) || !ucs_queue_is_empty(&ep->waiting)) {
-        return 1;
-    }
-    if (ucp_timing_is_open(timing) && (timing->ep == ep)) {
-        since = ucs_max(timing->begin, timing->end.time);
-        bytes = (double)length *
-                (ucp_learn_ends_with_request(timing->op, timing->method) ?
-                     MAX_PAUSE :
-                     MAX_PAUSE_EARLY);
-    } else if (entry->last_ep != ep) {
-        return 0;
-    }
-    return ucs_time_to_sec(now - since) < bytes * time_alone(entry, length);
 }
 
 /* Drops the timing if the new transfer `req` disturbs it, or if the timing
@@ -127,19 +80,49 @@ static unsigned select_in_stream(struct ucp_trials *trials,
     return learn->best;
 }
 
+/* Returns the method of a transfer in an exchange. */
+static unsigned select_in_exchange(ucp_learn_t *learn, const ucp_request_t *req,
+                                   ucs_time_t now)
+{
+    ucp_learn_exchange_t *exchange = ucs_container_of(learn,
+                                                      ucp_learn_exchange_t,
+                                                      learn);
+    unsigned method = ucp_learn_exchange_next(exchange, req->send.ep,
+                                              req->dt.length,
+                                              ucs_time_to_nsec(now));
+
+    ucp_learn_live_update(learn);
+    return method;
+}
+
+/* Called for a transfer that does not belong to an exchange, or with length 0 if
+ * the endpoint is freed: ends the timing of exchanges with the peer. */
+static void stop_exchanges(ucp_learn_entry_t *entry, ucp_ep_h ep, size_t length)
+{
+    ucp_learn_t **of = entry->of[UCP_LEARN_EXCHANGE];
+    unsigned class;
+
+    for (class = 0; class < UCP_LEARN_CLASSES; ++class) {
+        if ((of[class] != NULL) &&
+            ((length == 0) || (class == ucp_learn_size_class(length)))) {
+            ucp_learn_exchange_stop(
+                ucs_container_of(of[class], ucp_learn_exchange_t, learn), ep);
+        }
+    }
+}
+
 /* Returns the method of a transfer, and times it if necessary. `first`: the
- * method with the lowest cost. */
+ * method with the lowest cost. `expects`: as in ucp_trial_select(). */
 static unsigned select_method(struct ucp_trials *trials,
                               ucp_learn_entry_t *entry, ucp_request_t *req,
-                              unsigned first)
+                              unsigned first, int expects)
 {
     ucp_ep_h ep           = req->send.ep;
     ucp_timing_t *timing  = &trials->timing;
     ucs_time_t now        = ucs_get_time();
-    ucp_learn_load_t load = is_loaded(timing, entry, ep, req->dt.length, now) ?
-                                UCP_LEARN_STREAM :
-                                UCP_LEARN_ALONE;
-    int is_known          = (load == UCP_LEARN_ALONE) ||
+    ucp_learn_load_t load = ucp_load_of(trials, entry, ep, req->dt.length, now,
+                                        expects);
+    int is_known          = (load != UCP_LEARN_STREAM) ||
                    ep->worker->context->options.proto_learn_streams;
     ucp_learn_t *learn = is_known ? ucp_learn_entry_of(entry, ep, load,
                                                        req->dt.length, first) :
@@ -147,8 +130,9 @@ static unsigned select_method(struct ucp_trials *trials,
     unsigned method;
     int timed;
 
-    entry->last_ep   = ep;
-    entry->last_time = now;
+    entry->last_ep       = ep;
+    entry->last_time     = now;
+    entry->last_received = ep->worker->received;
     check_timing(timing, req, (load == UCP_LEARN_STREAM) ? learn : NULL, now);
     if (learn == NULL) {
         return first;
@@ -156,6 +140,10 @@ static unsigned select_method(struct ucp_trials *trials,
     if (learn->record == NULL) {
         ucp_learn_live_open(learn, ep->worker, entry->op, load, req->dt.length);
     }
+    if (load == UCP_LEARN_EXCHANGE) {
+        return select_in_exchange(learn, req, now);
+    }
+    stop_exchanges(entry, ep, req->dt.length);
     if (load == UCP_LEARN_STREAM) {
         return select_in_stream(trials, entry, req, learn, now);
     }
@@ -216,7 +204,7 @@ static const ucp_proto_t *rndv_of(const ucp_ep_config_t *config, ucp_op_t op)
 }
 
 const ucp_proto_t *ucp_trial_select(ucp_request_t *req, ucp_op_t op,
-                                    const ucp_proto_t *proto)
+                                    const ucp_proto_t *proto, int expects)
 {
     ucp_ep_h ep                   = req->send.ep;
     const ucp_ep_config_t *config = ep->config;
@@ -240,7 +228,7 @@ const ucp_proto_t *ucp_trial_select(ucp_request_t *req, ucp_op_t op,
                         ucp_learn_method_of(ucp_rndv_select(config,
                                                             UCP_DT_CLASS_CONTIG,
                                                             req->dt.length));
-    method = select_method(trials, entry, req, method);
+    method = select_method(trials, entry, req, method, expects);
     trials->sent += req->dt.length;
     if (method == UCP_LEARN_EAGER) {
         return is_rndv ? ucp_proto_find(&config->copied[op], req->dt.length) :
@@ -264,7 +252,7 @@ const ucp_proto_t *ucp_trial_rma(ucp_request_t *req, ucp_op_t op,
     if (entry == NULL) {
         return proto;
     }
-    method = select_method(trials, entry, req, method);
+    method = select_method(trials, entry, req, method, 0);
     trials->sent += req->dt.length;
     return (method == by_lane) ? zcopy : messages;
 }
@@ -316,6 +304,7 @@ static void ep_detach(ucp_ep_h ep)
         if (entry->last_ep == ep) {
             entry->last_ep = NULL;
         }
+        stop_exchanges(entry, ep, 0);
     }
 }
 

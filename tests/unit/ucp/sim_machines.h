@@ -81,6 +81,7 @@ static struct {
     double now; /* The simulated time in nanoseconds */
     /* Bytes of data that were transferred, by carrier */
     size_t bytes[CARRIERS];
+    double pause; /* Nanoseconds between two transfers that are alone */
     ucp_worker_h worker;
     int streaming;
     unsigned transfers;
@@ -230,6 +231,7 @@ static inline void open_machine(local_t *local, const machine_t *machine,
     memset(&sim, 0, sizeof(sim));
     sim.machine = *machine;
     sim.now     = 1e9;
+    sim.pause   = 1e6;
     ck_assert_int_eq(setenv("UCX_PROTO_LEARN", learn, 1), 0);
     direct_lane_open(local, play);
     ck_assert_int_eq(unsetenv("UCX_PROTO_LEARN"), 0);
@@ -252,7 +254,7 @@ static inline void transfer_bytes(local_t *local, size_t length, unsigned count)
             /* delivers messages that UCP sends after the transfer */
             ucp_worker_progress(local->worker);
         }
-        sim.now += 1e6; /* a pause between two transfers */
+        sim.now += sim.pause;
     }
 }
 

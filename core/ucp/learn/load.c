@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Decides whether a transfer is alone, follows others, or belongs to an
+ * exchange: see load.h. */
+#include "ucp/learn/load.h"
+
+#include "ucs/sys/math.h"
+#include "ucs/time/time.h"
+
+/* Seconds per byte that are assumed for a transfer until one was measured. */
+#define ASSUMED_TIME 1e-10
+
+/* Longest pause before the next transfer of an epoch, as a multiple of the time
+ * of a transfer that is alone. The first is for methods whose requests complete
+ * when the data is transferred, the second for those whose requests complete
+ * earlier. */
+#define MAX_PAUSE       1.25
+#define MAX_PAUSE_EARLY 128
+
+/* Transfers of a window. They belong to exchanges if during a quarter of them
+ * the process waits for data, at most a quarter follows others, half as many
+ * bytes are received as sent, and all take at most BUSY times as long as they
+ * would take one after another. If the process does other work for most of the
+ * time, the time between two transfers shows too little. Two windows in a row
+ * must show no exchanges, before transfers do not belong to them any more. */
+enum { WINDOW = 16, FEW = WINDOW / 4, MAX_FAILED = 2 };
+#define BUSY 4.0
+
+/* Returns the seconds per byte of a transfer of about this length that is
+ * alone, by the selected method. */
+static double time_alone(const ucp_learn_entry_t *entry, size_t length)
+{
+    const ucp_learn_t *learn =
+        entry->of[UCP_LEARN_ALONE][ucp_learn_size_class(length)];
+    double time = (learn == NULL) ? 0 : ucp_learn_time(learn, learn->best);
+
+    return (time > 0) ? time : ASSUMED_TIME;
+}
+
+/* Returns non-zero if the transfer follows others: the endpoint has requests
+ * under way, or its last transfer began only a short time ago. The latter is
+ * necessary for eager messages: their requests complete early, and the peer may
+ * still be copying the data. During an epoch the time is longer: several of its
+ * requests may have completed together; and if they complete early, the peer
+ * may still be copying all of them, by a method that has become slow. */
+static int is_loaded(const ucp_timing_t *timing, const ucp_learn_entry_t *entry,
+                     ucp_ep_h ep, size_t length, ucs_time_t now)
+{
+    ucs_time_t since = entry->last_time;
+    double bytes     = 0.75 * (double)length;
+
+    if (!ucs_list_is_empty(&ep->awaited) || !ucs_queue_is_empty(&ep->waiting)) {
+        return 1;
+    }
+    if (ucp_timing_is_open(timing) && (timing->ep == ep)) {
+        since = ucs_max(timing->begin, timing->end.time);
+        bytes = (double)length *
+                (ucp_learn_ends_with_request(timing->op, timing->method) ?
+                     MAX_PAUSE :
+                     MAX_PAUSE_EARLY);
+    } else if (entry->last_ep != ep) {
+        return 0;
+    }
+    return ucs_time_to_sec(now - since) < bytes * time_alone(entry, length);
+}
+
+/* True if transfers to the peer are in flight; those from it do not count. */
+static int has_sends(ucp_ep_h ep)
+{
+    const ucp_request_t *req;
+
+    ucs_list_for_each(req, &ep->awaited, ep_link) {
+        if (!(req->flags & UCP_REQUEST_FLAG_RECV)) {
+            return 1;
+        }
+    }
+    return !ucs_queue_is_empty(&ep->waiting);
+}
+
+/* True if the transfer follows another one in an exchange, too: it has begun
+ * although one to the peer is in flight, or before data of the peer was
+ * received. */
+static int is_following(const ucp_learn_entry_t *entry, ucp_ep_h ep,
+                        size_t length, ucs_time_t now)
+{
+    return has_sends(ep) ||
+           ((entry->last_ep == ep) &&
+            (ep->worker->received - entry->last_received < length / 2) &&
+            (ucs_time_to_sec(now - entry->last_time) <
+             0.75 * (double)length * time_alone(entry, length)));
+}
+
+/* True if the transfers of the window belong to exchanges. `sent`: their bytes.
+ * `seconds_per_byte`: of a transfer that is alone. */
+static int shows_exchanges(const ucp_learn_window_t *window, uint64_t sent,
+                           uint64_t received, double seconds,
+                           double seconds_per_byte)
+{
+    return (window->following <= FEW) && (window->expecting >= FEW) &&
+           (received >= sent / 2) &&
+           (seconds < BUSY * (double)sent * seconds_per_byte);
+}
+
+/* Adds a transfer to the window, and decides at its end whether transfers
+ * belong to exchanges. `follows`: is_following(). `expects`: non-zero if
+ * receives are posted. */
+static void note_transfer(struct ucp_trials *trials,
+                          const ucp_learn_entry_t *entry, ucp_ep_h ep,
+                          size_t length, ucs_time_t now, int follows,
+                          int expects)
+{
+    ucp_learn_window_t *window = &trials->window;
+    uint64_t received          = ep->worker->received;
+    int is_exchange            = window->is_exchange;
+    unsigned failed;
+
+    window->following += (follows != 0);
+    window->expecting += expects || !ucs_list_is_empty(&ep->awaited);
+    if (++window->count < WINDOW) {
+        return;
+    }
+    failed = shows_exchanges(window, trials->sent - window->sent,
+                             received - window->received,
+                             ucs_time_to_sec(now - window->begin),
+                             time_alone(entry, length)) ?
+                 0 :
+                 window->failed + 1U;
+    if (failed == 0) {
+        is_exchange = 1;
+    } else if (failed == MAX_FAILED) {
+        is_exchange = 0;
+        failed      = 0;
+    }
+    *window = (ucp_learn_window_t){
+        .failed      = (uint8_t)failed,
+        .is_exchange = (uint8_t)is_exchange,
+        .begin       = now,
+        .sent        = trials->sent,
+        .received    = received,
+    };
+}
+
+ucp_learn_load_t ucp_load_of(struct ucp_trials *trials,
+                             const ucp_learn_entry_t *entry, ucp_ep_h ep,
+                             size_t length, ucs_time_t now, int expects)
+{
+    const ucp_timing_t *timing = &trials->timing;
+    int is_open   = ucp_timing_is_open(timing) && (timing->ep == ep);
+    int is_stream = is_loaded(timing, entry, ep, length, now);
+    int follows;
+
+    if ((entry->op == UCP_OP_TAG_SEND) &&
+        ep->worker->context->options.proto_learn_streams) {
+        follows = is_following(entry, ep, length, now);
+        note_transfer(trials, entry, ep, length, now, follows, expects);
+        if (trials->window.is_exchange && !is_open && !follows) {
+            return UCP_LEARN_EXCHANGE;
+        }
+    }
+    return is_stream ? UCP_LEARN_STREAM : UCP_LEARN_ALONE;
+}
