@@ -18,6 +18,12 @@
  * from a sixteenth to 16 times */
 enum { NEAR_CLASSES = 4 };
 
+/* Bytes of the transfers in the warm-up of messages: the default of
+ * UCX_POSIX_RING_SIZE, the largest buffer of a transport between two processes.
+ * MAX_WARM: limit of their number. */
+#define WARM_BYTES (2ul << 20)
+enum { MAX_WARM = 32 };
+
 /* A stream begins with a put or get if it is expected to take less than this
  * many times as long as messages: as a rendezvous in fragments, or as eager
  * messages, which are estimated as single ones. */
@@ -252,6 +258,18 @@ static void take_over(ucp_learn_t *learn, const ucp_learn_entry_t *entry,
     }
 }
 
+/* Lengthens the warm-up of methods that send messages: the buffers of the
+ * transport are read and written for some time as fast as memory, until all of
+ * them are in the caches. */
+static void set_warm(ucp_learn_t *learn, unsigned class)
+{
+    size_t count = WARM_BYTES >> (class + UCP_LEARN_MIN_LOG);
+    uint8_t warm = (uint8_t)ucs_min(count, (size_t)MAX_WARM);
+
+    learn->warm[UCP_LEARN_EAGER] = ucs_max(warm, learn->warm[UCP_LEARN_EAGER]);
+    learn->warm[UCP_LEARN_AM]    = ucs_max(warm, learn->warm[UCP_LEARN_AM]);
+}
+
 static ucp_learn_t *new_alone(const ucp_learn_entry_t *entry, const ucp_ep_h ep,
                               unsigned class, unsigned methods, unsigned first,
                               double *expected)
@@ -266,6 +284,7 @@ static ucp_learn_t *new_alone(const ucp_learn_entry_t *entry, const ucp_ep_h ep,
         first = expect_as(near, methods, first, expected);
     }
     ucp_learn_init(learn, methods, first, expected, class >= UCP_LEARN_LONG);
+    set_warm(learn, class);
     take_over(learn, entry, ep, UCP_LEARN_ALONE, class);
     return learn;
 }
@@ -345,6 +364,7 @@ static ucp_learn_t *new_exchange(const ucp_learn_entry_t *entry,
     first = first_of_stream(entry, class, methods, first, expected);
     ucp_learn_exchange_init(exchange, methods, first, expected,
                             class >= UCP_LEARN_LONG);
+    set_warm(&exchange->learn, class);
     take_over(&exchange->learn, entry, ep, UCP_LEARN_EXCHANGE, class);
     return &exchange->learn;
 }

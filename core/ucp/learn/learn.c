@@ -123,14 +123,15 @@ static unsigned num_skip(const ucp_learn_t *learn)
     return learn->is_long ? UCP_LEARN_LONG_SKIP : UCP_LEARN_SKIP;
 }
 
-static unsigned num_warm(const ucp_learn_t *learn)
-{
-    return learn->is_long ? UCP_LEARN_LONG_WARM : UCP_LEARN_WARM;
-}
-
 static unsigned num_timed(const ucp_learn_t *learn)
 {
     return learn->is_long ? UCP_LEARN_LONG_TIMED : UCP_LEARN_TIMED;
+}
+
+/* Returns the number of transfers in a trial of a method. */
+static unsigned trial_length(const ucp_learn_t *learn, unsigned index)
+{
+    return learn->warm[index] + num_timed(learn);
 }
 
 static unsigned watch_gap(const ucp_learn_t *learn)
@@ -150,6 +151,7 @@ void ucp_learn_init(ucp_learn_t *learn, unsigned methods, unsigned first,
     learn->is_long = (uint8_t)is_long;
     for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
         learn->expected[i]   = (float)expected[i];
+        learn->warm[i]       = is_long ? UCP_LEARN_LONG_WARM : UCP_LEARN_WARM;
         learn->method[i].due = num_skip(learn) + ((i == first) ? 0U : 1U);
         learn->method[i].gap = UCP_LEARN_MIN_GAP;
     }
@@ -215,7 +217,7 @@ static int is_affordable(const ucp_learn_t *learn, unsigned index)
     double limit   = EARLY_COST * early + MAX_COST * (learn->count - early);
     double more    = expected_ratio(learn, index) - 1;
 
-    return (num_warm(learn) + num_timed(learn)) * more <= limit;
+    return trial_length(learn, index) * more <= limit;
 }
 
 /* True if the trial of the method `a` comes before that of `b`; both are
@@ -253,7 +255,7 @@ static void start_trial(ucp_learn_t *learn, unsigned method)
     learn->trial = (uint8_t)method;
     learn->left  = 1;
     if ((method != learn->best) || (learn->method[method].count == 0)) {
-        learn->left = (uint8_t)(num_warm(learn) + num_timed(learn));
+        learn->left = (uint8_t)trial_length(learn, method);
         ucp_learn_forget(learn, method);
     }
 }
@@ -375,7 +377,7 @@ static void schedule(ucp_learn_t *learn, unsigned index)
                  1 :
                  ucp_learn_time(learn, index) /
                     ucp_learn_time(learn, learn->best);
-    needed = (num_warm(learn) + num_timed(learn)) * (ratio - 1) *
+    needed = trial_length(learn, index) * (ratio - 1) *
              (UCP_LEARN_MAX_METHODS - 1) / MAX_COST;
     if ((method->gap > UCP_LEARN_MIN_GAP) && (needed > method->gap)) {
         method->gap = (uint32_t)ucs_min(needed, MAX_GAP_BY_COST);

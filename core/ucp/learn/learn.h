@@ -52,7 +52,8 @@ enum {
 /** How often methods are tried, for transfers that are alone. */
 enum {
     UCP_LEARN_SKIP       = 4, /**< Transfers before the first trial */
-    /** Transfers at the start of a trial that are not timed */
+    /** Transfers at the start of a trial that are not timed, unless the caller
+     *  changes ucp_learn_t::warm */
     UCP_LEARN_WARM       = 2,
     /** Transfers of a trial that are timed, after UCP_LEARN_WARM ones */
     UCP_LEARN_TIMED      = 4,
@@ -103,6 +104,8 @@ typedef struct ucp_learn {
     uint32_t count;
     /** Seconds per byte of each method by the estimates; 0: unknown */
     float expected[UCP_LEARN_MAX_METHODS];
+    /** Transfers at the start of a trial of each method that are not timed */
+    uint8_t warm[UCP_LEARN_MAX_METHODS];
     /** The record in which other processes see these results (live.h); NULL if
      *  there is none */
     struct ucs_stats_record *record;
