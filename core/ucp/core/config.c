@@ -139,7 +139,8 @@ static const ucs_config_field_t fields[] = {
 
     {"PROTO_LEARN_STREAMS", "y",
      "With UCX_PROTO_LEARN=y: do so for large messages, put and get that follow\n"
-     "others, too. n: these are selected by estimated costs.",
+     "others, too, and separately for exchanges. n: those that follow others are\n"
+     "selected by estimated costs.",
      offsetof(ucp_config_options_t, proto_learn_streams), UCS_CONFIG_TYPE_BOOL},
 
     {"TM_THRESH", "auto",

@@ -150,15 +150,17 @@ static ucp_learn_epoch_t epoch_of(ucp_learn_stream_t *stream,
     return epoch;
 }
 
-/* Returns by how many transfers trials may overdraw the credit. */
-static uint8_t advance_for(unsigned in_flight, size_t length)
+/* Returns by how many transfers trials may overdraw the credit. `count`: of the
+ * transfers until now. */
+static uint8_t advance_for(uint32_t count, unsigned in_flight, size_t length)
 {
     size_t most   = ((size_t)UCP_LEARN_ADVANCE_MAX_MIB << 20) / length;
+    size_t least  = (count < LARGE_COUNT) ? 1 : UCP_LEARN_ADVANCE_LARGE;
     size_t wanted = ((size_t)UCP_LEARN_ADVANCE_MIN_MIB << 20) / length;
 
     wanted = ucs_max(wanted, (size_t)UCP_LEARN_ADVANCE * in_flight);
     wanted = ucs_max(wanted, (size_t)UCP_LEARN_ADVANCE_MIN);
-    wanted = ucs_min(wanted, ucs_max(most, (size_t)1));
+    wanted = ucs_min(wanted, ucs_max(most, least));
     return (uint8_t)ucs_min(wanted, (size_t)UINT8_MAX);
 }
 
@@ -176,7 +178,7 @@ int ucp_learn_stream_next(ucp_learn_stream_t *stream, unsigned in_flight,
     ucp_learn_t *learn = &stream->learn;
     unsigned transfers;
 
-    stream->advance = advance_for(in_flight, length);
+    stream->advance = advance_for(learn->count, in_flight, length);
     if (stream->stage == UCP_LEARN_IDLE) {
         learn->trial = (uint8_t)ucp_learn_find_due(stream);
         if ((learn->trial == UCP_LEARN_NONE) &&

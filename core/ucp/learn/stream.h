@@ -38,11 +38,13 @@ enum {
     UCP_LEARN_STREAM_FIRST    = 5,
     /** By how much the credit may be overdrawn: ADVANCE times the transfers in
      *  flight, but at least ADVANCE_MIN transfers and ADVANCE_MIN_MIB MiB; at
-     *  most ADVANCE_MAX_MIB MiB, but at least one transfer */
+     *  most ADVANCE_MAX_MIB MiB, or ADVANCE_LARGE transfers if these are
+     *  more, but one transfer at the beginning of the stream */
     UCP_LEARN_ADVANCE         = 4,
     UCP_LEARN_ADVANCE_MIN     = 64,
     UCP_LEARN_ADVANCE_MIN_MIB = 4,
     UCP_LEARN_ADVANCE_MAX_MIB = 16,
+    UCP_LEARN_ADVANCE_LARGE   = 6,
     /** Maximum number of transfers of the warm-up */
     UCP_LEARN_STREAM_WARM     = 64,
 };

@@ -47,6 +47,8 @@ enum { PROFILES = sizeof(profiles) / sizeof(profiles[0]) };
 typedef struct machine {
     const profile_t *profile;
     ucp_learn_stream_t stream;
+    size_t length; /* Bytes of a transfer */
+    unsigned in_flight;
     unsigned seed, epochs;
     /* Time that trials have added, as a number of transfers by the method that
      * was selected during the trial */
@@ -64,7 +66,10 @@ static double random_unit(machine_t *m)
 static void start(machine_t *m, const profile_t *profile,
                   const double *expected, unsigned first, unsigned seed)
 {
-    *m = (machine_t){.profile = profile, .seed = seed};
+    *m = (machine_t){.profile   = profile,
+                     .length    = LENGTH,
+                     .in_flight = IN_FLIGHT,
+                     .seed      = seed};
     ucp_learn_stream_init(&m->stream, UCS_MASK(METHODS), first, expected);
 }
 
@@ -104,11 +109,12 @@ static unsigned transfer(machine_t *m, unsigned count)
         ++done;
         best = m->profile->time[m->stream.learn.best];
         if (ucp_learn_stream_add(&m->stream) &&
-            ucp_learn_stream_next(&m->stream, IN_FLIGHT, LENGTH, &epoch)) {
-            done += epoch.warm + epoch.count - 1 + IN_FLIGHT;
+            ucp_learn_stream_next(&m->stream, m->in_flight, m->length,
+                                  &epoch)) {
+            done += epoch.warm + epoch.count - 1 + m->in_flight;
             m->extra += (epoch.warm + epoch.count) *
                         (m->profile->time[epoch.method] - best) / best;
-            for (i = 0; i < IN_FLIGHT; ++i) {
+            for (i = 0; i < m->in_flight; ++i) {
                 ck_assert(!ucp_learn_stream_add(&m->stream));
             }
             end_epoch(m, &epoch);
@@ -199,6 +205,23 @@ START_TEST(finds_a_much_better_method_within_100_transfers)
 
     start(&m, &(profile_t){"two methods", {90, 40}, 0, 0, 0}, equal, EAGER, 1);
     m.stream.learn.methods = UCS_BIT(EAGER) | UCS_BIT(GET);
+    transfer(&m, 100);
+    ck_assert_uint_eq(m.stream.learn.best, GET);
+}
+END_TEST
+
+/* Large transfers, too, although a single trial takes the time of many
+ * megabytes; but not the first ones of the stream. */
+START_TEST(finds_a_better_method_for_large_transfers)
+{
+    machine_t m;
+
+    start(&m, &(profile_t){"two methods", {60, 40}, 0, 0, 0}, equal, EAGER, 1);
+    m.stream.learn.methods = UCS_BIT(EAGER) | UCS_BIT(GET);
+    m.length               = 64 << 20;
+    m.in_flight            = 2;
+    transfer(&m, 4);
+    ck_assert_uint_eq(m.stream.learn.method[GET].count, 0);
     transfer(&m, 100);
     ck_assert_uint_eq(m.stream.learn.best, GET);
 }
@@ -322,6 +345,7 @@ END_TEST
 
 SUITE_MAIN("learn_stream", finds_the_best, finds_the_best_soon,
            finds_a_much_better_method_within_100_transfers,
+           finds_a_better_method_for_large_transfers,
            finds_the_best_against_the_estimates, trials_cost_one_percent,
            trials_become_rarer, load_causes_no_trials, follows_a_change,
            noise_does_not_switch)
