@@ -258,9 +258,8 @@ static void take_over(ucp_learn_t *learn, const ucp_learn_entry_t *entry,
     }
 }
 
-/* Lengthens the warm-up of methods that send messages: the buffers of the
- * transport are read and written for some time as fast as memory, until all of
- * them are in the caches. */
+/* Lengthens the warm-up of methods that send messages: before the transport has
+ * used all of its buffers once, their lines are not in the caches. */
 static void set_warm(ucp_learn_t *learn, unsigned class)
 {
     size_t count = WARM_BYTES >> (class + UCP_LEARN_MIN_LOG);
@@ -290,8 +289,8 @@ static ucp_learn_t *new_alone(const ucp_learn_entry_t *entry, const ucp_ep_h ep,
 }
 
 /* Returns the method with which the search of a stream or exchange begins, if
- * the costs select `first`. Messages occupy both processors with copies, a put or get
- * only one. In streams in both directions, or to several peers, each processor
+ * the costs select `first`. Messages occupy both processors with copies, a put
+ * or get only one. In streams in both directions, or to several peers, each processor
  * has other copies to make meanwhile. So of methods with similar costs the one
  * that copies once is first. If both processes begin with messages, neither
  * gains by changing its own method. */

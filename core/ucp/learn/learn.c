@@ -19,11 +19,10 @@
  * same direction mean that the conditions have changed. */
 #define MIN_CHANGE 0.25
 
-/* Transfers from the first odd sample to the next one; twice as many to each
- * further one. All of them together exceed the trials of the peer, which delay
- * transfers to it: three methods, UCP_LEARN_WARM + UCP_LEARN_TIMED transfers
- * each. */
-enum { ODD_GAP = 3 };
+/* Transfers from the first odd sample to the next one: a part of the trials of
+ * the peer, which delay transfers to it. Twice as many to each further one: all
+ * of them together exceed these trials. */
+enum { ODD_PARTS = 6 };
 
 /* A trial with at least three samples, or one sample of long transfers, ends
  * early if the method takes more than this many times as long as the selected
@@ -132,6 +131,20 @@ static unsigned num_timed(const ucp_learn_t *learn)
 static unsigned trial_length(const ucp_learn_t *learn, unsigned index)
 {
     return learn->warm[index] + num_timed(learn);
+}
+
+/* Returns the number of transfers after the first odd sample (ODD_PARTS); the
+ * peer probably tries the same methods. */
+static unsigned odd_gap(const ucp_learn_t *learn)
+{
+    unsigned sum = 0, i;
+
+    for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
+        if ((i != learn->best) && (learn->methods & UCS_BIT(i))) {
+            sum += trial_length(learn, i);
+        }
+    }
+    return (sum + ODD_PARTS - 1) / ODD_PARTS;
 }
 
 static unsigned watch_gap(const ucp_learn_t *learn)
@@ -369,7 +382,7 @@ static void schedule(ucp_learn_t *learn, unsigned index)
     if (index == learn->best) {
         method->due = learn->count +
                       ((learn->num_odd > 0) ?
-                           (uint32_t)ODD_GAP << (learn->num_odd - 1) :
+                           odd_gap(learn) << (learn->num_odd - 1) :
                            watch_gap(learn));
         return;
     }

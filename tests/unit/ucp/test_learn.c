@@ -417,12 +417,12 @@ START_TEST(noise_does_not_switch)
 }
 END_TEST
 
-/* While the peer tries three methods, one after another, its processor is busy,
+/* `warm`: transfers in the warm-up of messages. While the peer tries three methods, one after another, its processor is busy,
  * and transfers to it take four times as long. That is no reason for trials
  * here: they would delay the peer's transfers, and so on. */
-START_TEST(trials_of_the_peer_cause_none)
+static void check_peer(unsigned warm)
 {
-    const unsigned burst = 3 * (UCP_LEARN_WARM + UCP_LEARN_TIMED);
+    const unsigned burst = UCP_LEARN_WARM + 2 * warm + 3 * UCP_LEARN_TIMED;
     profile_t disturbed  = profiles[2];
     unsigned i, tried, phase;
     machine_t m;
@@ -432,6 +432,7 @@ START_TEST(trials_of_the_peer_cause_none)
     }
     for (phase = 0; phase < UCP_LEARN_WATCH; ++phase) {
         start(&m, &profiles[2], MB1, GET, 1);
+        m.learn.warm[EAGER] = m.learn.warm[AM] = (uint8_t)warm;
         transfer(&m, 500 + phase);
         tried     = m.used[EAGER] + m.used[PUT] + m.used[AM];
         m.profile = &disturbed;
@@ -440,6 +441,12 @@ START_TEST(trials_of_the_peer_cause_none)
         transfer(&m, 100);
         ck_assert_uint_eq(m.used[EAGER] + m.used[PUT] + m.used[AM], tried);
     }
+}
+
+START_TEST(trials_of_the_peer_cause_none)
+{
+    check_peer(UCP_LEARN_WARM);
+    check_peer(32);
 }
 END_TEST
 
