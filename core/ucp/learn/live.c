@@ -32,13 +32,13 @@ static void set(const ucp_learn_t *learn, unsigned counter, uint64_t value)
 
 void ucp_learn_live_update(const ucp_learn_t *learn)
 {
-    unsigned reason = ucp_learn_reason(learn);
+    unsigned reason, i;
     double time;
-    unsigned i;
 
     if (learn->record == NULL) {
         return;
     }
+    reason = ucp_learn_reason(learn);
     set(learn, UCP_STATS_LEARNT_UNITS, learn->count);
     for (i = 0; i < UCP_LEARN_METHODS; ++i) {
         time = ucp_learn_time(learn, i);

@@ -44,17 +44,17 @@ void ucp_timing_drop(ucp_timing_t *timing)
 
 /* --------------------------------------------------------------- results -- */
 
-static void show_change(const ucp_timing_t *timing, unsigned before)
+void ucp_timing_show_change(ucp_ep_h ep, const ucp_learn_t *learn, ucp_op_t op,
+                            ucp_learn_load_t load, size_t length,
+                            unsigned before)
 {
-    const ucp_learn_t *learn = timing->learn;
-    ucp_ep_h ep              = timing->ep;
     FILE *stream;
 
     ucs_debug("ep %p: %s instead of %s for about %zu bytes%s: %.2f"
               " against %.2f GB/s",
-              ep, ucp_learn_method_name(timing->op, learn->best),
-              ucp_learn_method_name(timing->op, before), timing->marks[0].bytes,
-              (timing->num_marks > 1) ? " of a stream" : "",
+              ep, ucp_learn_method_name(op, learn->best),
+              ucp_learn_method_name(op, before), length,
+              ucp_learn_load_name(load),
               1e-9 / ucp_learn_time(learn, learn->best),
               1e-9 / ucp_learn_time(learn, before));
     if (ep->worker->context->options.proto_info) {
@@ -84,7 +84,10 @@ static void report(ucp_timing_t *timing, double seconds, size_t length)
     }
     ucp_learn_live_update(learn);
     if (learn->best != before) {
-        show_change(timing, before);
+        ucp_timing_show_change(timing->ep, learn, timing->op,
+                               (timing->num_marks > 1) ? UCP_LEARN_STREAM :
+                                                         UCP_LEARN_ALONE,
+                               timing->marks[0].bytes, before);
     }
     memset(timing, 0, sizeof(*timing));
 }

@@ -166,6 +166,13 @@ void ucp_timing_add(struct ucp_trials *trials, ucp_request_t *req,
  *  receives; at most UCP_LEARN_STREAM_WARM. */
 unsigned ucp_timing_in_flight(ucp_ep_h ep);
 
+/** Shows in the log, and with UCX_PROTO_INFO=y, that another method than
+ *  `before` is selected now. `length`: bytes of the transfers that were
+ *  timed. */
+void ucp_timing_show_change(ucp_ep_h ep, const ucp_learn_t *learn, ucp_op_t op,
+                            ucp_learn_load_t load, size_t length,
+                            unsigned before);
+
 /** Ends the timing, if there is one, without a result. */
 void ucp_timing_drop(ucp_timing_t *timing);
 

@@ -81,17 +81,26 @@ static unsigned select_in_stream(struct ucp_trials *trials,
 }
 
 /* Returns the method of a transfer in an exchange. */
-static unsigned select_in_exchange(ucp_learn_t *learn, const ucp_request_t *req,
+static unsigned select_in_exchange(const ucp_learn_entry_t *entry,
+                                   ucp_learn_t *learn, const ucp_request_t *req,
                                    ucs_time_t now)
 {
     ucp_learn_exchange_t *exchange = ucs_container_of(learn,
                                                       ucp_learn_exchange_t,
                                                       learn);
+    unsigned before                = learn->best;
+    unsigned timed                 = exchange->timed;
     unsigned method = ucp_learn_exchange_next(exchange, req->send.ep,
                                               req->dt.length,
                                               ucs_time_to_nsec(now));
 
-    ucp_learn_live_update(learn);
+    if (timed) {
+        ucp_learn_live_update(learn);
+    }
+    if (learn->best != before) {
+        ucp_timing_show_change(req->send.ep, learn, entry->op,
+                               UCP_LEARN_EXCHANGE, req->dt.length, before);
+    }
     return method;
 }
 
@@ -141,7 +150,7 @@ static unsigned select_method(struct ucp_trials *trials,
         ucp_learn_live_open(learn, ep->worker, entry->op, load, req->dt.length);
     }
     if (load == UCP_LEARN_EXCHANGE) {
-        return select_in_exchange(learn, req, now);
+        return select_in_exchange(entry, learn, req, now);
     }
     stop_exchanges(entry, ep, req->dt.length);
     if (load == UCP_LEARN_STREAM) {
