@@ -417,9 +417,10 @@ START_TEST(noise_does_not_switch)
 }
 END_TEST
 
-/* `warm`: transfers in the warm-up of messages. While the peer tries three methods, one after another, its processor is busy,
+/* While the peer tries three methods, one after another, its processor is busy,
  * and transfers to it take four times as long. That is no reason for trials
- * here: they would delay the peer's transfers, and so on. */
+ * here: they would delay the peer's transfers, and so on. `warm`: transfers in
+ * the warm-up of messages. */
 static void check_peer(unsigned warm)
 {
     const unsigned burst = UCP_LEARN_WARM + 2 * warm + 3 * UCP_LEARN_TIMED;
