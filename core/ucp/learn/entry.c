@@ -54,6 +54,7 @@ const char *ucp_learn_load_name(ucp_learn_load_t load)
     static const char *const names[UCP_LEARN_LOADS] = {
         [UCP_LEARN_ALONE]    = "",
         [UCP_LEARN_STREAM]   = " in streams",
+        [UCP_LEARN_BOTH]     = " in streams both ways",
         [UCP_LEARN_EXCHANGE] = " in exchanges",
     };
 
@@ -326,11 +327,11 @@ static unsigned first_of_stream(const ucp_learn_entry_t *entry, unsigned class,
  * each change of the configuration would permit the first trials to overdraw
  * the credit again. */
 static ucp_learn_t *new_stream(const ucp_learn_entry_t *entry,
-                               const ucp_ep_h ep, unsigned class,
-                               unsigned methods, unsigned first,
+                               const ucp_ep_h ep, ucp_learn_load_t load,
+                               unsigned class, unsigned methods, unsigned first,
                                const double *expected)
 {
-    const ucp_learn_entry_t *other = previous(entry, UCP_LEARN_STREAM, class);
+    const ucp_learn_entry_t *other = previous(entry, load, class);
     ucp_learn_stream_t *stream     = malloc(sizeof(*stream));
     ucp_learn_stream_t *before;
 
@@ -340,7 +341,7 @@ static ucp_learn_t *new_stream(const ucp_learn_entry_t *entry,
     first = first_of_stream(entry, class, methods, first, expected);
     ucp_learn_stream_init(stream, methods, first, expected);
     if (other != NULL) {
-        before = ucp_learn_stream_of(other->of[UCP_LEARN_STREAM][class]);
+        before = ucp_learn_stream_of(other->of[load][class]);
         if (is_continued(other, &before->learn, ep)) {
             ucp_learn_stream_continue(stream, before);
         } else {
@@ -380,8 +381,9 @@ ucp_learn_t *ucp_learn_entry_of(ucp_learn_entry_t *entry, const ucp_ep_h ep,
     if (*learn_p == NULL) {
         methods = methods_of(entry, possible_methods(entry, class, expected)) |
                   UCS_BIT(first);
-        *learn_p = (load == UCP_LEARN_STREAM) ?
-                       new_stream(entry, ep, class, methods, first, expected) :
+        *learn_p = ucp_learn_is_stream(load) ?
+                       new_stream(entry, ep, load, class, methods, first,
+                                  expected) :
                    (load == UCP_LEARN_EXCHANGE) ?
                        new_exchange(entry, ep, class, methods, first,
                                     expected) :

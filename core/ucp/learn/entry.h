@@ -25,11 +25,12 @@ enum {
 };
 
 /** Whether other transfers of the endpoint are in flight: none (ALONE), others
- *  to the peer (STREAM), or only one from the peer (EXCHANGE). LOADS is the
- *  number of these values. */
+ *  to the peer (STREAM), others to and from the peer (BOTH), or only one from
+ *  the peer (EXCHANGE). LOADS is the number of these values. */
 typedef enum {
     UCP_LEARN_ALONE,
     UCP_LEARN_STREAM,
+    UCP_LEARN_BOTH,
     UCP_LEARN_EXCHANGE,
     UCP_LEARN_LOADS,
 } ucp_learn_load_t;
@@ -60,8 +61,8 @@ typedef struct ucp_learn_entry {
     /** Value of ucp_worker::received at that time */
     uint64_t last_received;
     /** The state of the search for each class of sizes; NULL if there was no
-     *  such transfer yet. With UCP_LEARN_STREAM it is the member `learn` of a
-     *  ucp_learn_stream_t (stream.h), with UCP_LEARN_EXCHANGE that of a
+     *  such transfer yet. With UCP_LEARN_STREAM and UCP_LEARN_BOTH it is the
+     *  member `learn` of a ucp_learn_stream_t (stream.h), with UCP_LEARN_EXCHANGE that of a
      *  ucp_learn_exchange_t (exchange.h) */
     ucp_learn_t *of[UCP_LEARN_LOADS][UCP_LEARN_CLASSES];
 } ucp_learn_entry_t;
@@ -71,6 +72,11 @@ typedef struct ucp_learn_entry {
 extern const uint16_t ucp_learn_method_flags[UCP_LEARN_METHODS];
 
 const char *ucp_learn_method_name(ucp_op_t op, unsigned method);
+
+static inline int ucp_learn_is_stream(ucp_learn_load_t load)
+{
+    return (load == UCP_LEARN_STREAM) || (load == UCP_LEARN_BOTH);
+}
 
 /** Returns the words to add to the name of transfers of this load. */
 const char *ucp_learn_load_name(ucp_learn_load_t load);

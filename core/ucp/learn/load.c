@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Decides whether a transfer is alone, follows others, or belongs to an
- * exchange: see load.h. */
+/* Decides whether a transfer is alone, follows others, in one or in both
+ * directions, or belongs to an exchange: see load.h. */
 #include "ucp/learn/load.h"
 
 #include "ucs/sys/math.h"
@@ -16,12 +16,12 @@
 #define MAX_PAUSE       1.25
 #define MAX_PAUSE_EARLY 128
 
-/* Transfers of a window. They belong to exchanges if during a quarter of them
- * the process waits for data, at most a quarter follows others, half as many
- * bytes are received as sent, and all take at most BUSY times as long as they
- * would take one after another. If the process does other work for most of the
- * time, the time between two transfers shows too little. Two windows in a row
- * must show no exchanges, before transfers do not belong to them any more. */
+/* Transfers of a window. If half as many bytes are received as sent, they belong
+ * to streams in both directions, or to exchanges: if at most a quarter follows
+ * others, during a quarter the process waits for data, and all take at most BUSY
+ * times as long as they would take one after another. If the process does other
+ * work for most of the time, the time between two transfers shows too little.
+ * Two windows in a row must show another kind before it changes. */
 enum { WINDOW = 16, FEW = WINDOW / 4, MAX_FAILED = 2 };
 #define BUSY 4.0
 
@@ -89,20 +89,27 @@ static int is_following(const ucp_learn_entry_t *entry, ucp_ep_h ep,
              0.75 * (double)length * time_alone(entry, length)));
 }
 
-/* True if the transfers of the window belong to exchanges. `sent`: their bytes.
- * `seconds_per_byte`: of a transfer that is alone. */
-static int shows_exchanges(const ucp_learn_window_t *window, uint64_t sent,
-                           uint64_t received, double seconds,
-                           double seconds_per_byte)
+/* Returns the kind of the transfers of the window (ucp_learn_window_t::kind).
+ * `sent`: their bytes. `seconds_per_byte`: of a transfer that is alone. */
+static ucp_learn_load_t kind_of(const ucp_learn_window_t *window, uint64_t sent,
+                                uint64_t received, double seconds,
+                                double seconds_per_byte)
 {
-    return (window->following <= FEW) && (window->expecting >= FEW) &&
-           (received >= sent / 2) &&
-           (seconds < BUSY * (double)sent * seconds_per_byte);
+    if (received < sent / 2) {
+        return UCP_LEARN_ALONE;
+    }
+    if (window->following > FEW) {
+        return UCP_LEARN_BOTH;
+    }
+    return ((window->expecting >= FEW) &&
+            (seconds < BUSY * (double)sent * seconds_per_byte)) ?
+               UCP_LEARN_EXCHANGE :
+               UCP_LEARN_ALONE;
 }
 
-/* Adds a transfer to the window, and decides at its end whether transfers
- * belong to exchanges. `follows`: is_following(). `expects`: non-zero if
- * receives are posted. */
+/* Adds a transfer to the window, and decides at its end what the transfers
+ * belong to. `follows`: is_following(). `expects`: non-zero if receives are
+ * posted. */
 static void note_transfer(struct ucp_trials *trials,
                           const ucp_learn_entry_t *entry, ucp_ep_h ep,
                           size_t length, ucs_time_t now, int follows,
@@ -110,32 +117,29 @@ static void note_transfer(struct ucp_trials *trials,
 {
     ucp_learn_window_t *window = &trials->window;
     uint64_t received          = ep->worker->received;
-    int is_exchange            = window->is_exchange;
-    unsigned failed;
+    unsigned kind              = window->kind;
+    unsigned shown, failed;
 
     window->following += (follows != 0);
     window->expecting += expects || !ucs_list_is_empty(&ep->awaited);
     if (++window->count < WINDOW) {
         return;
     }
-    failed = shows_exchanges(window, trials->sent - window->sent,
-                             received - window->received,
-                             ucs_time_to_sec(now - window->begin),
-                             time_alone(entry, length)) ?
-                 0 :
-                 window->failed + 1U;
-    if (failed == 0) {
-        is_exchange = 1;
-    } else if (failed == MAX_FAILED) {
-        is_exchange = 0;
-        failed      = 0;
+    shown  = kind_of(window, trials->sent - window->sent,
+                     received - window->received,
+                     ucs_time_to_sec(now - window->begin),
+                     time_alone(entry, length));
+    failed = (shown == kind) ? 0 : window->failed + 1U;
+    if ((kind == UCP_LEARN_ALONE) || (failed == MAX_FAILED)) {
+        kind   = shown;
+        failed = 0;
     }
     *window = (ucp_learn_window_t){
-        .failed      = (uint8_t)failed,
-        .is_exchange = (uint8_t)is_exchange,
-        .begin       = now,
-        .sent        = trials->sent,
-        .received    = received,
+        .failed   = (uint8_t)failed,
+        .kind     = (uint8_t)kind,
+        .begin    = now,
+        .sent     = trials->sent,
+        .received = received,
     };
 }
 
@@ -152,8 +156,12 @@ ucp_learn_load_t ucp_load_of(struct ucp_trials *trials,
         ep->worker->context->options.proto_learn_streams) {
         follows = is_following(entry, ep, length, now);
         note_transfer(trials, entry, ep, length, now, follows, expects);
-        if (trials->window.is_exchange && !is_open && !follows) {
+        if ((trials->window.kind == UCP_LEARN_EXCHANGE) && !is_open &&
+            !follows) {
             return UCP_LEARN_EXCHANGE;
+        }
+        if ((trials->window.kind == UCP_LEARN_BOTH) && is_stream) {
+            return UCP_LEARN_BOTH;
         }
     }
     return is_stream ? UCP_LEARN_STREAM : UCP_LEARN_ALONE;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Whether a transfer is alone, follows others, or belongs to an exchange
- * (ucp_learn_load_t): what is learnt of these three is kept separately. A
- * single transfer does not show whether it belongs to an exchange: that is
- * decided from the last transfers of the worker (ucp_learn_window_t).
+ * Whether a transfer is alone, follows others, in one or in both directions, or
+ * belongs to an exchange (ucp_learn_load_t): what is learnt of these is kept
+ * separately. A single transfer does not show whether the peer sends as much:
+ * that is decided from the last transfers of the worker
+ * (ucp_learn_window_t).
  */
 #ifndef UCP_LEARN_LOAD_H
 #define UCP_LEARN_LOAD_H

@@ -107,15 +107,17 @@ typedef struct ucp_timing {
     ucp_mark_t marks[UCP_TIMING_MARKS];
 } ucp_timing_t;
 
-/** The last transfers of a worker that may be timed, by which exchanges are
- *  recognized (load.h). */
+/** The last transfers of a worker that may be timed, by which exchanges and
+ *  streams in both directions are recognized (load.h). */
 typedef struct ucp_learn_window {
-    uint8_t count;       /**< Number of these transfers */
-    uint8_t following;   /**< Of these, transfers that followed others */
-    uint8_t expecting;   /**< Of these, those during which data was awaited */
-    uint8_t failed;      /**< Windows in a row that showed no exchange */
-    uint8_t is_exchange; /**< 1: the transfers belong to exchanges */
-    ucs_time_t begin;    /**< Time when the first one began */
+    uint8_t count;     /**< Number of these transfers */
+    uint8_t following; /**< Of these, transfers that followed others */
+    uint8_t expecting; /**< Of these, those during which data was awaited */
+    uint8_t failed;    /**< Windows in a row that showed another kind */
+    /** What the transfers belong to: UCP_LEARN_EXCHANGE, UCP_LEARN_BOTH, or
+     *  UCP_LEARN_ALONE for anything else */
+    uint8_t kind;
+    ucs_time_t begin; /**< Time when the first one began */
     /** Values of ucp_trials::sent and ucp_worker::received at that time */
     uint64_t sent, received;
 } ucp_learn_window_t;

@@ -131,7 +131,7 @@ static unsigned select_method(struct ucp_trials *trials,
     ucs_time_t now        = ucs_get_time();
     ucp_learn_load_t load = ucp_load_of(trials, entry, ep, req->dt.length, now,
                                         expects);
-    int is_known          = (load != UCP_LEARN_STREAM) ||
+    int is_known          = !ucp_learn_is_stream(load) ||
                    ep->worker->context->options.proto_learn_streams;
     ucp_learn_t *learn = is_known ? ucp_learn_entry_of(entry, ep, load,
                                                        req->dt.length, first) :
@@ -142,7 +142,7 @@ static unsigned select_method(struct ucp_trials *trials,
     entry->last_ep       = ep;
     entry->last_time     = now;
     entry->last_received = ep->worker->received;
-    check_timing(timing, req, (load == UCP_LEARN_STREAM) ? learn : NULL, now);
+    check_timing(timing, req, ucp_learn_is_stream(load) ? learn : NULL, now);
     if (learn == NULL) {
         return first;
     }
@@ -153,7 +153,7 @@ static unsigned select_method(struct ucp_trials *trials,
         return select_in_exchange(entry, learn, req, now);
     }
     stop_exchanges(entry, ep, req->dt.length);
-    if (load == UCP_LEARN_STREAM) {
+    if (ucp_learn_is_stream(load)) {
         return select_in_stream(trials, entry, req, learn, now);
     }
     if (timing->ep != NULL) {

@@ -177,23 +177,32 @@ START_TEST(streams_and_single_messages_are_learnt_separately)
 }
 END_TEST
 
-/* Sends messages for which a receive is posted, and returns whether the results
- * of the endpoint contain `text`. */
-static int shows(double pause, const char *text)
+/* Returns whether the results of the endpoint contain `text`. */
+static int contains(local_t *local, const char *text)
 {
     char *info = NULL;
     size_t size;
     FILE *stream = open_memstream(&info, &size);
+    int found;
+
+    ucp_ep_print_info(local->ep, stream);
+    fclose(stream);
+    found = (strstr(info, text) != NULL);
+    free(info);
+    return found;
+}
+
+/* Sends messages for which a receive is posted, and returns whether the results
+ * contain `text`. */
+static int shows(double pause, const char *text)
+{
     local_t local;
     int found;
 
     open_machine(&local, &machines[2], "y");
     sim.pause = pause;
     transfer(&local, 120);
-    ucp_ep_print_info(local.ep, stream);
-    fclose(stream);
-    found = (strstr(info, text) != NULL);
-    free(info);
+    found = contains(&local, text);
     local_close(&local);
     return found;
 }
@@ -206,6 +215,19 @@ START_TEST(exchanges_are_recognized)
     ck_assert(shows(1000, "1024 KiB in exchanges: rndv/put"));
     ck_assert(!shows(2e6, "in exchanges"));
     ck_assert(shows(2e6, "1024 KiB: rndv/put"));
+}
+END_TEST
+
+/* The worker receives what it sends: its streams are in both directions, of
+ * which the fastest method is learnt separately. */
+START_TEST(both_directions_are_recognized)
+{
+    local_t local;
+
+    open_machine(&local, &machines[2], "y");
+    stream(&local, 200);
+    ck_assert(contains(&local, "128 KiB in streams both ways"));
+    local_close(&local);
 }
 END_TEST
 
@@ -365,8 +387,8 @@ END_TEST
 SUITE_MAIN("trial", the_fastest_is_found, a_new_size_begins_with_the_fastest,
            the_fastest_put_and_get_is_found, the_fastest_for_streams_is_found,
            streams_and_single_messages_are_learnt_separately,
-           exchanges_are_recognized, a_change_is_followed_in_a_stream,
-           a_change_is_followed,
+           exchanges_are_recognized, both_directions_are_recognized,
+           a_change_is_followed_in_a_stream, a_change_is_followed,
            a_measured_bandwidth_does_not_restart_the_search,
            a_stream_begins_with_one_copy, received_bytes_count,
            the_variable_switches_it_off, an_endpoint_closes_during_a_trial)
