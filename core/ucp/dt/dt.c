@@ -355,6 +355,7 @@ size_t ucp_dt_iter_pack(ucp_dt_iter_t *iter, void *dest, size_t max)
 
     switch (iter->dt_class) {
     case UCP_DT_CLASS_CONTIG:
+        /* `dest` may be shared memory that the receiver polls */
         ucx_copy_lines(dest, (char *)iter->u.contig.buffer + iter->offset,
                        length);
         iter->offset += length;

@@ -159,29 +159,39 @@ static unsigned possible_methods(const ucp_learn_entry_t *entry, unsigned class,
     return methods;
 }
 
-/* Returns the results for transfers that are alone of the nearest class of
- * sizes for which several methods were timed; NULL if there are none. */
+/* Returns the results of a class for transfers that are alone; NULL if there is
+ * no such class, or if fewer than two methods were timed. */
+static const ucp_learn_t *results_of(const ucp_learn_entry_t *entry,
+                                     unsigned class)
+{
+    const ucp_learn_t *learn = (class < UCP_LEARN_CLASSES) ?
+                                   entry->of[UCP_LEARN_ALONE][class] :
+                                   NULL;
+
+    return ((learn != NULL) &&
+            (ucp_learn_reason(learn) != UCP_LEARN_ESTIMATED)) ?
+               learn :
+               NULL;
+}
+
+/* Returns the results of the nearest class that has any, of two equally near
+ * ones the smaller; NULL if there are none. */
 static const ucp_learn_t *nearest(const ucp_learn_entry_t *entry,
                                   unsigned class)
 {
-    ucp_learn_t *const *of = entry->of[UCP_LEARN_ALONE];
-    const ucp_learn_t *learn;
-    unsigned distance, larger;
+    const ucp_learn_t *found = NULL;
+    unsigned distance;
 
-    for (distance = 1; distance <= NEAR_CLASSES; ++distance) {
-        for (larger = 0; larger < 2; ++larger) {
-            if (larger ? (class + distance >= UCP_LEARN_CLASSES) :
-                         (class < distance)) {
-                continue;
-            }
-            learn = of[larger ? class + distance : class - distance];
-            if ((learn != NULL) &&
-                (ucp_learn_reason(learn) != UCP_LEARN_ESTIMATED)) {
-                return learn;
-            }
+    for (distance = 1; (found == NULL) && (distance <= NEAR_CLASSES);
+         ++distance) {
+        if (distance <= class) {
+            found = results_of(entry, class - distance);
+        }
+        if (found == NULL) {
+            found = results_of(entry, class + distance);
         }
     }
-    return NULL;
+    return found;
 }
 
 /* Replaces the estimates by the results for another class of sizes, in seconds

@@ -3,8 +3,13 @@
  * directions, or belongs to an exchange: see load.h. */
 #include "ucp/learn/load.h"
 
+#include "ucp/learn/timing.h"
 #include "ucs/sys/math.h"
 #include "ucs/time/time.h"
+
+/* A transfer follows the last one if it begins within this part of the time of a
+ * transfer that is alone. */
+#define SOON 0.75
 
 /* Seconds per byte that are assumed for a transfer until one was measured. */
 #define ASSUMED_TIME 1e-10
@@ -46,7 +51,7 @@ static int is_loaded(const ucp_timing_t *timing, const ucp_learn_entry_t *entry,
                      ucp_ep_h ep, size_t length, ucs_time_t now)
 {
     ucs_time_t since = entry->last_time;
-    double bytes     = 0.75 * (double)length;
+    double bytes     = SOON * (double)length;
 
     if (!ucs_list_is_empty(&ep->awaited) || !ucs_queue_is_empty(&ep->waiting)) {
         return 1;
@@ -86,7 +91,7 @@ static int is_following(const ucp_learn_entry_t *entry, ucp_ep_h ep,
            ((entry->last_ep == ep) &&
             (ep->worker->received - entry->last_received < length / 2) &&
             (ucs_time_to_sec(now - entry->last_time) <
-             0.75 * (double)length * time_alone(entry, length)));
+             SOON * (double)length * time_alone(entry, length)));
 }
 
 /* Returns the kind of the transfers of the window (ucp_learn_window_t::kind).
@@ -143,9 +148,9 @@ static void note_transfer(struct ucp_trials *trials,
     };
 }
 
-ucp_learn_load_t ucp_load_of(struct ucp_trials *trials,
-                             const ucp_learn_entry_t *entry, ucp_ep_h ep,
-                             size_t length, ucs_time_t now, int expects)
+ucp_learn_load_t ucp_learn_load_of(struct ucp_trials *trials,
+                                   const ucp_learn_entry_t *entry, ucp_ep_h ep,
+                                   size_t length, ucs_time_t now, int expects)
 {
     const ucp_timing_t *timing = &trials->timing;
     int is_open   = ucp_timing_is_open(timing) && (timing->ep == ep);

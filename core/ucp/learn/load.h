@@ -9,13 +9,30 @@
 #ifndef UCP_LEARN_LOAD_H
 #define UCP_LEARN_LOAD_H
 
-#include "ucp/learn/timing.h"
+#include "ucp/learn/entry.h"
+
+struct ucp_trials;
+
+/** The last transfers of a worker that may be timed, by which exchanges and
+ *  streams in both directions are recognized. */
+typedef struct ucp_learn_window {
+    uint8_t count;     /**< Number of these transfers */
+    uint8_t following; /**< Of these, transfers that followed others */
+    uint8_t expecting; /**< Of these, those during which data was awaited */
+    uint8_t failed;    /**< Windows in a row that showed another kind */
+    /** What the transfers belong to: UCP_LEARN_EXCHANGE, UCP_LEARN_BOTH, or
+     *  UCP_LEARN_ALONE for anything else */
+    uint8_t kind;
+    ucs_time_t begin; /**< Time when the first one began */
+    /** Values of ucp_trials::sent and ucp_worker::received at that time */
+    uint64_t sent, received;
+} ucp_learn_window_t;
 
 /** Returns the load of the transfer of `length` bytes that begins now, and adds
  *  it to the window. `expects`: non-zero if receives are posted that wait for
  *  messages. */
-ucp_learn_load_t ucp_load_of(struct ucp_trials *trials,
-                             const ucp_learn_entry_t *entry, ucp_ep_h ep,
-                             size_t length, ucs_time_t now, int expects);
+ucp_learn_load_t ucp_learn_load_of(struct ucp_trials *trials,
+                                   const ucp_learn_entry_t *entry, ucp_ep_h ep,
+                                   size_t length, ucs_time_t now, int expects);
 
 #endif

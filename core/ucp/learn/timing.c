@@ -14,7 +14,6 @@
 #include "ucs/time/time.h"
 
 #include <string.h>
-#include <stdio.h>
 
 /* A result of fewer seconds per byte (500 GB/s) is an error of measurement and
  * ignored. */
@@ -44,28 +43,6 @@ void ucp_timing_drop(ucp_timing_t *timing)
 
 /* --------------------------------------------------------------- results -- */
 
-void ucp_timing_show_change(ucp_ep_h ep, const ucp_learn_t *learn, ucp_op_t op,
-                            ucp_learn_load_t load, size_t length,
-                            unsigned before)
-{
-    FILE *stream;
-
-    ucs_debug("ep %p: %s instead of %s for about %zu bytes%s: %.2f"
-              " against %.2f GB/s",
-              ep, ucp_learn_method_name(op, learn->best),
-              ucp_learn_method_name(op, before), length,
-              ucp_learn_load_name(load),
-              1e-9 / ucp_learn_time(learn, learn->best),
-              1e-9 / ucp_learn_time(learn, before));
-    if (ep->worker->context->options.proto_info) {
-        stream = ucs_log_open_stream();
-        if (stream != NULL) {
-            ucp_trial_print(ep, stream);
-            fclose(stream);
-        }
-    }
-}
-
 /* Reports that `length` bytes took `seconds`, and ends the timing. If that is
  * impossibly fast, the timing has no result. */
 static void report(ucp_timing_t *timing, double seconds, size_t length)
@@ -84,10 +61,10 @@ static void report(ucp_timing_t *timing, double seconds, size_t length)
     }
     ucp_learn_live_update(learn);
     if (learn->best != before) {
-        ucp_timing_show_change(timing->ep, learn, timing->op,
-                               (timing->num_marks > 1) ? UCP_LEARN_STREAM :
-                                                         UCP_LEARN_ALONE,
-                               timing->marks[0].bytes, before);
+        ucp_trial_show_change(timing->ep, learn, timing->op,
+                              (timing->num_marks > 1) ? UCP_LEARN_STREAM :
+                                                        UCP_LEARN_ALONE,
+                              timing->marks[0].bytes, before);
     }
     memset(timing, 0, sizeof(*timing));
 }

@@ -44,7 +44,7 @@
 #ifndef UCP_TIMING_H
 #define UCP_TIMING_H
 
-#include "ucp/learn/entry.h"
+#include "ucp/learn/load.h"
 #include "ucp/learn/stream.h"
 
 /** Identifier of the PROBE message and of its answer. */
@@ -107,21 +107,6 @@ typedef struct ucp_timing {
     ucp_mark_t marks[UCP_TIMING_MARKS];
 } ucp_timing_t;
 
-/** The last transfers of a worker that may be timed, by which exchanges and
- *  streams in both directions are recognized (load.h). */
-typedef struct ucp_learn_window {
-    uint8_t count;     /**< Number of these transfers */
-    uint8_t following; /**< Of these, transfers that followed others */
-    uint8_t expecting; /**< Of these, those during which data was awaited */
-    uint8_t failed;    /**< Windows in a row that showed another kind */
-    /** What the transfers belong to: UCP_LEARN_EXCHANGE, UCP_LEARN_BOTH, or
-     *  UCP_LEARN_ALONE for anything else */
-    uint8_t kind;
-    ucs_time_t begin; /**< Time when the first one began */
-    /** Values of ucp_trials::sent and ucp_worker::received at that time */
-    uint64_t sent, received;
-} ucp_learn_window_t;
-
 /** The state of a worker for the search: what was learnt, and the transfers
  *  that are being timed. */
 struct ucp_trials {
@@ -167,13 +152,6 @@ void ucp_timing_add(struct ucp_trials *trials, ucp_request_t *req,
 /** Returns the number of requests of the endpoint that are under way, without
  *  receives; at most UCP_LEARN_STREAM_WARM. */
 unsigned ucp_timing_in_flight(ucp_ep_h ep);
-
-/** Shows in the log, and with UCX_PROTO_INFO=y, that another method than
- *  `before` is selected now. `length`: bytes of the transfers that were
- *  timed. */
-void ucp_timing_show_change(ucp_ep_h ep, const ucp_learn_t *learn, ucp_op_t op,
-                            ucp_learn_load_t load, size_t length,
-                            unsigned before);
 
 /** Ends the timing, if there is one, without a result. */
 void ucp_timing_drop(ucp_timing_t *timing);

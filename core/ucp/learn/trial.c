@@ -12,6 +12,7 @@
 #include "ucp/learn/load.h"
 #include "ucp/learn/timing.h"
 #include "ucp/rndv/rndv.h"
+#include "ucs/debug/log.h"
 #include "ucs/sys/math.h"
 #include "ucs/time/time.h"
 
@@ -98,25 +99,21 @@ static unsigned select_in_exchange(const ucp_learn_entry_t *entry,
         ucp_learn_live_update(learn);
     }
     if (learn->best != before) {
-        ucp_timing_show_change(req->send.ep, learn, entry->op,
-                               UCP_LEARN_EXCHANGE, req->dt.length, before);
+        ucp_trial_show_change(req->send.ep, learn, entry->op,
+                              UCP_LEARN_EXCHANGE, req->dt.length, before);
     }
     return method;
 }
 
-/* Called for a transfer that does not belong to an exchange, or with length 0 if
- * the endpoint is freed: ends the timing of exchanges with the peer. */
-static void stop_exchanges(ucp_learn_entry_t *entry, ucp_ep_h ep, size_t length)
+/* Called for a transfer that does not belong to an exchange, and for an endpoint
+ * that is freed: ends the timing of exchanges with the peer. `learn`: of
+ * exchanges; may be NULL. */
+static void stop_exchange(ucp_learn_t *learn, ucp_ep_h ep)
 {
-    ucp_learn_t **of = entry->of[UCP_LEARN_EXCHANGE];
-    unsigned class;
-
-    for (class = 0; class < UCP_LEARN_CLASSES; ++class) {
-        if ((of[class] != NULL) &&
-            ((length == 0) || (class == ucp_learn_size_class(length)))) {
-            ucp_learn_exchange_stop(
-                ucs_container_of(of[class], ucp_learn_exchange_t, learn), ep);
-        }
+    if (learn != NULL) {
+        ucp_learn_exchange_stop(ucs_container_of(learn, ucp_learn_exchange_t,
+                                                 learn),
+                                ep);
     }
 }
 
@@ -129,8 +126,8 @@ static unsigned select_method(struct ucp_trials *trials,
     ucp_ep_h ep           = req->send.ep;
     ucp_timing_t *timing  = &trials->timing;
     ucs_time_t now        = ucs_get_time();
-    ucp_learn_load_t load = ucp_load_of(trials, entry, ep, req->dt.length, now,
-                                        expects);
+    ucp_learn_load_t load = ucp_learn_load_of(trials, entry, ep, req->dt.length,
+                                              now, expects);
     int is_known          = !ucp_learn_is_stream(load) ||
                    ep->worker->context->options.proto_learn_streams;
     ucp_learn_t *learn = is_known ? ucp_learn_entry_of(entry, ep, load,
@@ -152,7 +149,9 @@ static unsigned select_method(struct ucp_trials *trials,
     if (load == UCP_LEARN_EXCHANGE) {
         return select_in_exchange(entry, learn, req, now);
     }
-    stop_exchanges(entry, ep, req->dt.length);
+    stop_exchange(
+        entry->of[UCP_LEARN_EXCHANGE][ucp_learn_size_class(req->dt.length)],
+        ep);
     if (ucp_learn_is_stream(load)) {
         return select_in_stream(trials, entry, req, learn, now);
     }
@@ -280,6 +279,28 @@ void ucp_trial_print(ucp_ep_h ep, FILE *stream)
     }
 }
 
+void ucp_trial_show_change(ucp_ep_h ep, const ucp_learn_t *learn, ucp_op_t op,
+                           ucp_learn_load_t load, size_t length,
+                           unsigned before)
+{
+    FILE *stream;
+
+    ucs_debug("ep %p: %s instead of %s for about %zu bytes%s: %.2f"
+              " against %.2f GB/s",
+              ep, ucp_learn_method_name(op, learn->best),
+              ucp_learn_method_name(op, before), length,
+              ucp_learn_load_name(load),
+              1e-9 / ucp_learn_time(learn, learn->best),
+              1e-9 / ucp_learn_time(learn, before));
+    if (ep->worker->context->options.proto_info) {
+        stream = ucs_log_open_stream();
+        if (stream != NULL) {
+            ucp_trial_print(ep, stream);
+            fclose(stream);
+        }
+    }
+}
+
 /* ---------------------------------------------------------------- class -- */
 
 static void worker_cleanup(ucp_worker_h worker)
@@ -302,6 +323,7 @@ static void ep_detach(ucp_ep_h ep)
 {
     struct ucp_trials *trials = ucp_worker_learn(ep->worker)->trials;
     ucp_learn_entry_t *entry;
+    unsigned class;
 
     if (trials == NULL) {
         return;
@@ -313,7 +335,9 @@ static void ep_detach(ucp_ep_h ep)
         if (entry->last_ep == ep) {
             entry->last_ep = NULL;
         }
-        stop_exchanges(entry, ep, 0);
+        for (class = 0; class < UCP_LEARN_CLASSES; ++class) {
+            stop_exchange(entry->of[UCP_LEARN_EXCHANGE][class], ep);
+        }
     }
 }
 

@@ -5,8 +5,8 @@
  * costs did not select (learn.h). What is learnt for transfers that are alone
  * is separate from what is learnt for transfers that follow others: for a
  * transfer that is alone the duration counts. Transfers that follow each other
- * delay each other, so their rate counts. Exchanges are the third kind
- * (exchange.h).
+ * delay each other, so their rate counts. Streams in both directions
+ * and exchanges are kinds of their own (load.h).
  *
  * A worker times one transfer or one epoch (timing.h) at a time. What is
  * learnt belongs to a configuration of endpoints, which have the same lanes and
@@ -16,7 +16,7 @@
 #ifndef UCP_TRIAL_H
 #define UCP_TRIAL_H
 
-#include "ucp/proto/ep.h"
+#include "ucp/learn/entry.h"
 
 enum {
     /** Minimum length in bytes. Shorter messages are not timed, and their
@@ -56,6 +56,13 @@ const ucp_proto_t *ucp_trial_rma(ucp_request_t *req, ucp_op_t op,
                                  const void *lanes, const ucp_proto_t *zcopy,
                                  const ucp_proto_t *messages,
                                  const ucp_proto_t *proto);
+
+/** Shows in the log, and with UCX_PROTO_INFO=y, that another method than
+ *  `before` is selected now. `length`: bytes of the transfers that were
+ *  timed. */
+void ucp_trial_show_change(ucp_ep_h ep, const ucp_learn_t *learn, ucp_op_t op,
+                           ucp_learn_load_t load, size_t length,
+                           unsigned before);
 
 /** Prints what is learnt for the configuration of this endpoint, for
  *  UCX_PROTO_INFO=y and ucp_ep_print_info. */
