@@ -68,14 +68,6 @@ static unsigned sorted(const ucp_learn_method_t *method, float *values)
     return method->count;
 }
 
-double ucp_learn_time(const ucp_learn_t *learn, unsigned index)
-{
-    float values[UCP_LEARN_SAMPLES];
-    unsigned count = sorted(&learn->method[index], values);
-
-    return (count == 0) ? 0 : values[(count - 1) / 3];
-}
-
 double ucp_learn_median(const ucp_learn_t *learn, unsigned index)
 {
     float values[UCP_LEARN_SAMPLES];
@@ -187,6 +179,16 @@ void ucp_learn_forget(ucp_learn_t *learn, unsigned index)
 {
     learn->method[index].count = 0;
     learn->method[index].next  = 0;
+    learn->method[index].time  = 0;
+}
+
+/* Called after a change of the samples, of which there is at least one. */
+static void set_time(ucp_learn_method_t *method)
+{
+    float values[UCP_LEARN_SAMPLES];
+    unsigned count = sorted(method, values);
+
+    method->time = values[(count - 1) / 3];
 }
 
 void ucp_learn_add(ucp_learn_t *learn, unsigned index, double sample)
@@ -198,6 +200,18 @@ void ucp_learn_add(ucp_learn_t *learn, unsigned index, double sample)
     if (method->count < UCP_LEARN_SAMPLES) {
         ++method->count;
     }
+    set_time(method);
+}
+
+void ucp_learn_scale(ucp_learn_t *learn, unsigned index, double factor)
+{
+    ucp_learn_method_t *method = &learn->method[index];
+    unsigned i;
+
+    for (i = 0; i < method->count; ++i) {
+        method->samples[i] *= (float)factor;
+    }
+    method->time *= (float)factor;
 }
 
 /* ---------------------------------------------------------- what is next -- */

@@ -74,6 +74,7 @@ enum {
 
 typedef struct ucp_learn_method {
     float samples[UCP_LEARN_SAMPLES]; /**< In seconds per byte; a ring buffer */
+    float time;                       /**< ucp_learn_time() */
     uint8_t count;                    /**< Number of valid samples */
     uint8_t next;                     /**< Index for the next sample */
     /** Number of trials in a row that ended by ucp_learn_drop(), at most 8 */
@@ -147,9 +148,15 @@ void ucp_learn_add(ucp_learn_t *learn, unsigned method, double sample);
  *  now replaced them. */
 int ucp_learn_watch(ucp_learn_t *learn, double sample);
 
+/** Multiplies all samples of a method by a factor. */
+void ucp_learn_scale(ucp_learn_t *learn, unsigned method, double factor);
+
 /** Returns the time of a method in seconds per byte: about a third of its
  *  samples are smaller. Returns 0 if the method has no samples. */
-double ucp_learn_time(const ucp_learn_t *learn, unsigned method);
+static inline double ucp_learn_time(const ucp_learn_t *learn, unsigned method)
+{
+    return learn->method[method].time;
+}
 
 /** Returns the median of a method's samples: of two middle samples, the greater
  *  one. Returns 0 if there are none. */

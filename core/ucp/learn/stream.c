@@ -216,16 +216,14 @@ static void adapt(ucp_learn_stream_t *stream, double factor, int is_slower)
 {
     ucp_learn_t *learn = &stream->learn;
     double best        = ucp_learn_time(learn, learn->best);
-    unsigned i, k;
+    unsigned i;
 
     for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
         if (i == learn->best) {
             continue;
         }
         if (!is_slower && (factor > 1 - MIN_CHANGE)) {
-            for (k = 0; k < UCP_LEARN_SAMPLES; ++k) {
-                learn->method[i].samples[k] *= (float)factor;
-            }
+            ucp_learn_scale(learn, i, factor);
         } else if (is_slower && (ucp_learn_time(learn, i) < best)) {
             ucp_learn_forget(learn, i);
             learn->method[i].gap = MIN_GAP;
@@ -244,7 +242,7 @@ static void scale_rough(ucp_learn_stream_t *stream, double factor)
 
     for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
         if ((stream->rough & UCS_BIT(i)) && (i != stream->learn.best)) {
-            stream->learn.method[i].samples[0] *= (float)factor;
+            ucp_learn_scale(&stream->learn, i, factor);
         }
     }
 }

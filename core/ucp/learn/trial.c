@@ -168,8 +168,8 @@ static unsigned select_method(struct ucp_trials *trials,
 /* ------------------------------------------------------------ selection -- */
 
 /* True if methods are tried on this endpoint: not, for example, if the user's
- * settings select the protocols, if there is only one lane, or if lanes are
- * being connected or have failed. */
+ * settings select the protocols, or if lanes are being connected or have
+ * failed. */
 static int is_learning(ucp_ep_h ep)
 {
     const ucp_config_options_t *options = &ep->worker->context->options;
@@ -177,19 +177,32 @@ static int is_learning(ucp_ep_h ep)
     const unsigned never = UCP_EP_FLAG_FAILED | UCP_EP_FLAG_CLOSING |
                            UCP_EP_FLAG_NO_GET | UCP_EP_FLAG_FENCING;
 
-    return options->proto_learn && (config->num_lanes > 1) &&
-           !config->unconnected && (config->lost == 0) && !ep->connecting &&
-           !(ep->flags & never) && (options->zcopy_thresh == SIZE_MAX);
+    return options->proto_learn && !config->unconnected &&
+           (config->lost == 0) && !ep->connecting && !(ep->flags & never) &&
+           (options->zcopy_thresh == SIZE_MAX);
+}
+
+/* True if a message of this length can be sent by several methods: its data can
+ * be put or got over a lane, or it may be eager. Over a single lane of a network
+ * the costs decide: the messages of a rendezvous take so long that they are
+ * right, and trials of it would cost more than they gain. */
+static int has_methods(const ucp_ep_config_t *config, ucp_op_t op,
+                       size_t length)
+{
+    return ((config->num_lanes > 1) ||
+            !config->lanes[UCP_AM_LANE].is_network) &&
+           ((config->rndv_lane != UCP_NULL_LANE) ||
+            ((op == UCP_OP_TAG_SEND) &&
+             (ucp_learn_size_class(length) < UCP_LEARN_EAGER_END)));
 }
 
 /* As is_learning(), for messages that may use a rendezvous. */
-static int is_learning_rndv(ucp_ep_h ep)
+static int is_learning_message(ucp_ep_h ep, ucp_op_t op, size_t length)
 {
     const ucp_config_options_t *options = &ep->worker->context->options;
-    const ucp_ep_config_t *config       = ep->config;
 
-    return is_learning(ep) && (config->rndv_lane != UCP_NULL_LANE) &&
-           (config->rndv_prefer == 0) &&
+    return is_learning(ep) && has_methods(ep->config, op, length) &&
+           (ep->config->rndv_prefer == 0) &&
            (options->rndv_thresh.intra == SIZE_MAX) &&
            (options->rndv_thresh.inter == SIZE_MAX);
 }
@@ -222,7 +235,8 @@ const ucp_proto_t *ucp_trial_select(ucp_request_t *req, ucp_op_t op,
     unsigned method;
     ucp_learn_entry_t *entry;
 
-    if ((req->dt.dt_class != UCP_DT_CLASS_CONTIG) || !is_learning_rndv(ep) ||
+    if ((req->dt.dt_class != UCP_DT_CLASS_CONTIG) ||
+        !is_learning_message(ep, op, req->dt.length) ||
         !(rndv->flags & UCP_PROTO_FLAG_RNDV)) {
         return proto;
     }
@@ -253,7 +267,8 @@ const ucp_proto_t *ucp_trial_rma(ucp_request_t *req, ucp_op_t op,
 {
     const unsigned by_lane = (op == UCP_OP_GET) ? UCP_LEARN_GET : UCP_LEARN_PUT;
     ucp_ep_h ep            = req->send.ep;
-    struct ucp_trials *trials = is_learning(ep) ? trials_of(ep->worker) : NULL;
+    int is_tried           = (ep->config->num_lanes > 1) && is_learning(ep);
+    struct ucp_trials *trials = is_tried ? trials_of(ep->worker) : NULL;
     ucp_learn_entry_t *entry  = entry_of(trials, ep, op, lanes);
     unsigned method           = (proto == zcopy) ? by_lane : UCP_LEARN_AM;
 

@@ -59,9 +59,9 @@ static inline void direct_lane_limit_direct(ucp_worker_iface_t *wiface,
     wiface->lane.put.cost_zcopy.pre       = 1e-6;
 }
 
-/* Opens the worker. `modify` is called with the worker's two interfaces, to
- * change them before the endpoint is created. */
-static inline void direct_lane_open(local_t *local,
+/* Opens the worker with `count` interfaces, one or two. `modify` is called with
+ * them, to change them before the endpoint is created. */
+static inline void direct_lane_open(local_t *local, unsigned count,
                                     void (*modify)(ucp_worker_iface_t *ifaces))
 {
     ucp_params_t params = {
@@ -77,13 +77,13 @@ static inline void direct_lane_open(local_t *local,
                                  2 * sizeof(*context->resources));
     ck_assert_ptr_nonnull(context->resources);
     context->resources[1]  = context->resources[0];
-    context->num_resources = 2;
+    context->num_resources = count;
     ck_assert_int_eq(ucp_worker_create(context, &worker_params, &local->worker),
                      UCS_OK);
     modify(local->worker->ifaces);
     local->context = context;
     local->ep      = local_ep(local, 0);
-    ck_assert_uint_eq(local->ep->config->num_lanes, 2);
+    ck_assert_uint_eq(local->ep->config->num_lanes, count);
 }
 
 #endif

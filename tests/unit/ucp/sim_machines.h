@@ -225,16 +225,29 @@ static void play(ucp_worker_iface_t *ifaces)
     ifaces[1].iface->ep_ops  = &sim.direct_ops;
 }
 
-static inline void open_machine(local_t *local, const machine_t *machine,
-                                const char *learn)
+static void play_one(ucp_worker_iface_t *ifaces)
+{
+    direct_lane_limit_messages(&ifaces[0]);
+    play_messages(&ifaces[0]);
+}
+
+/* `lanes`: 2, or 1: without a lane for put and get. */
+static inline void open_lanes(local_t *local, const machine_t *machine,
+                              unsigned lanes, const char *learn)
 {
     memset(&sim, 0, sizeof(sim));
     sim.machine = *machine;
     sim.now     = 1e9;
     sim.pause   = 1e6;
     ck_assert_int_eq(setenv("UCX_PROTO_LEARN", learn, 1), 0);
-    direct_lane_open(local, play);
+    direct_lane_open(local, lanes, (lanes == 1) ? play_one : play);
     ck_assert_int_eq(unsetenv("UCX_PROTO_LEARN"), 0);
+}
+
+static inline void open_machine(local_t *local, const machine_t *machine,
+                                const char *learn)
+{
+    open_lanes(local, machine, 2, learn);
 }
 
 /* Sends `count` messages of `length` bytes, each one alone. */

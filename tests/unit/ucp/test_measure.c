@@ -101,7 +101,7 @@ static void play(ucp_worker_iface_t *ifaces)
 static void open_two(local_t *local)
 {
     memset(&fake, 0, sizeof(fake));
-    direct_lane_open(local, play);
+    direct_lane_open(local, 2, play);
     fake.ep = local->ep;
     ck_assert_uint_eq(local->ep->config->measured, 0);
     ck_assert_ptr_eq(local->ep->config->whole, local->ep->config);

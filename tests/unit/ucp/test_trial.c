@@ -207,6 +207,25 @@ static int shows(double pause, const char *text)
     return found;
 }
 
+/* Over a single lane there is a choice, too: eager messages are faster than a
+ * rendezvous in fragments where each message takes long. Longer messages than
+ * those that may be eager have no choice, and are not timed. */
+START_TEST(one_lane_has_two_methods)
+{
+    local_t local;
+
+    open_lanes(&local, &machines[3], 1, "y");
+    transfer_bytes(&local, LENGTH / 4, 100);
+    ck_assert(contains(&local, "256 KiB: eager"));
+    ck_assert(contains(&local, "rndv/am"));
+    transfer_bytes(&local, LENGTH, 10);
+    ck_assert(!contains(&local, "1024 KiB"));
+    stream(&local, 1000);
+    ck_assert(contains(&local, "128 KiB in streams both ways: eager"));
+    local_close(&local);
+}
+END_TEST
+
 /* A process that sends and receives about as much makes exchanges, for which
  * the fastest method is found, too; but not if it does other work for most of
  * the time. */
@@ -387,8 +406,9 @@ END_TEST
 SUITE_MAIN("trial", the_fastest_is_found, a_new_size_begins_with_the_fastest,
            the_fastest_put_and_get_is_found, the_fastest_for_streams_is_found,
            streams_and_single_messages_are_learnt_separately,
-           exchanges_are_recognized, both_directions_are_recognized,
-           a_change_is_followed_in_a_stream, a_change_is_followed,
+           one_lane_has_two_methods, exchanges_are_recognized,
+           both_directions_are_recognized, a_change_is_followed_in_a_stream,
+           a_change_is_followed,
            a_measured_bandwidth_does_not_restart_the_search,
            a_stream_begins_with_one_copy, received_bytes_count,
            the_variable_switches_it_off, an_endpoint_closes_during_a_trial)
