@@ -8,7 +8,9 @@
 
 #include "ucp/base/class.h"
 #include "ucp/base/config.h"
+#include "ucp/base/worker.h"
 #include "ucs/debug/assert.h"
+#include "ucs/sys/math.h"
 
 /* Asks a protocol for the sizes that it supports. Returns the number of
  * ranges. */
@@ -211,6 +213,17 @@ static ucs_status_t fill_tables(ucp_ep_config_t *config, size_t zcopy_thresh,
     return status;
 }
 
+/* The limit of the user's header, which other protocols check, is also that of
+ * a short message with its header: so it needs no check. */
+static size_t am_short_end(const ucp_ep_config_t *config)
+{
+    size_t end   = short_end(config, UCP_OP_AM_SEND);
+    size_t limit = ucp_ep_config_am(config)->max_bcopy;
+
+    limit = (limit > UCP_AM_HEADER_RESERVE) ? limit - UCP_AM_HEADER_RESERVE : 0;
+    return ucs_min(end, limit + 1);
+}
+
 ucs_status_t ucp_proto_select(ucp_ep_config_t *config, size_t zcopy_thresh,
                               size_t rndv_thresh)
 {
@@ -220,7 +233,7 @@ ucs_status_t ucp_proto_select(ucp_ep_config_t *config, size_t zcopy_thresh,
         return status;
     }
     config->tag_short_end    = short_end(config, UCP_OP_TAG_SEND);
-    config->am_short_end     = short_end(config, UCP_OP_AM_SEND);
+    config->am_short_end     = am_short_end(config);
     config->stream_short_max = short_end(config, UCP_OP_STREAM_SEND);
     if (config->stream_short_max > 0) {
         --config->stream_short_max;
