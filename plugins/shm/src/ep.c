@@ -79,22 +79,35 @@ static ucs_status_t shm_am_short(uct_ep_h ep, uint8_t id, uint64_t header,
     return UCS_OK;
 }
 
+static void write_pieces(void *bytes, const shm_pieces_t *pieces,
+                         shm_write_t write)
+{
+    if (write == SHM_WRITE_STREAM) {
+        shm_pieces_stream(bytes, pieces);
+    } else {
+        shm_pieces_copy(bytes, pieces);
+    }
+}
+
 /* Copies a message to the ring; measures the time of some copies. */
 static void write_ring(shm_outbox_t *outbox, void *bytes,
                        const shm_pieces_t *pieces, size_t length)
 {
+    shm_write_t write = (length >= outbox->stream_min) ? SHM_WRITE_STREAM :
+                                                         SHM_WRITE_PLAIN;
     double begin;
 
-    if (length >= outbox->stream_min) {
-        shm_pieces_stream(bytes, pieces);
-    } else if ((length < TIMED_MIN) || (++outbox->untimed < TIMED_EVERY)) {
-        shm_pieces_copy(bytes, pieces);
-    } else {
-        begin = outbox->host->time();
-        shm_pieces_copy(bytes, pieces);
-        shm_outbox_wrote(outbox, length, outbox->host->time() - begin);
-        outbox->untimed = 0;
+    if ((length < TIMED_MIN) || (++outbox->untimed < TIMED_EVERY)) {
+        write_pieces(bytes, pieces, write);
+        return;
     }
+    outbox->untimed = 0;
+    if ((write == SHM_WRITE_STREAM) && !outbox->is_fixed) {
+        write = shm_stores_next(&outbox->probing.stores);
+    }
+    begin = outbox->host->time();
+    write_pieces(bytes, pieces, write);
+    shm_outbox_wrote(outbox, write, length, outbox->host->time() - begin);
 }
 
 /* Sends a message, in the cell or, if it does not fit, in the ring. */

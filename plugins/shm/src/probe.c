@@ -362,9 +362,10 @@ static void set_stream_min(shm_outbox_t *outbox)
     }
 }
 
-void shm_outbox_wrote(shm_outbox_t *outbox, size_t length, double seconds)
+void shm_outbox_wrote(shm_outbox_t *outbox, shm_write_t write, size_t length,
+                      double seconds)
 {
-    shm_stores_wrote(&outbox->probing.stores,
+    shm_stores_wrote(&outbox->probing.stores, write,
                      picoseconds(seconds / ((double)length / 1024)),
                      outbox->probing.is_near);
     set_stream_min(outbox);

@@ -56,9 +56,10 @@ typedef struct shm_probing {
  * Wakes the receiver only if the outbox has no slot yet and takes one. */
 double shm_outbox_bandwidth(struct shm_outbox *outbox);
 
-/* Records the time of a message's copy to the ring by ordinary stores. Sets
- * outbox->stream_min by it unless it is fixed. */
-void shm_outbox_wrote(struct shm_outbox *outbox, size_t length, double seconds);
+/* Records the time of a message's copy to the ring. Sets outbox->stream_min by
+ * it unless it is fixed. */
+void shm_outbox_wrote(struct shm_outbox *outbox, shm_write_t write,
+                      size_t length, double seconds);
 
 /* Called if probing.is_due is set and the receiver has returned credits: sends
  * the probe that found no space. Senders with much data in flight would never

@@ -8,14 +8,18 @@
 #include "ring_stream.h"
 #include "speed.h"
 
+#include <string.h>
+
 /* One kind of stores replaces the other one if that takes GAIN times as long,
  * in VOTES results in a row. */
 #define GAIN 1.5
 enum { VOTES = 2 };
 
 /* Of this many timed copies of messages the shortest counts: the process may be
- * descheduled during the others. */
-enum { NUM_TIMED = 8 };
+ * descheduled during the others. NUM_TRIED: of those by ordinary stores while
+ * messages use non-temporal ones, which are one in TRY_EVERY of those that are
+ * timed. They may take several times as long. */
+enum { NUM_TIMED = 8, NUM_TRIED = 4, TRY_EVERY = 64 };
 
 static uint32_t sum(uint32_t a, uint32_t b)
 {
@@ -55,7 +59,8 @@ static void choose(shm_stores_t *stores, int is_near)
         stores->votes = 0;
     } else if ((++stores->votes == VOTES) || is_near) {
         stores->write = (uint8_t)write;
-        stores->votes = 0;
+        stores->votes = stores->fewer = 0;
+        memset(stores->timed, 0, sizeof(stores->timed));
     }
 }
 
@@ -77,21 +82,67 @@ void shm_stores_probed(shm_stores_t *stores, shm_write_t write,
     choose(stores, is_near);
 }
 
-void shm_stores_wrote(shm_stores_t *stores, uint32_t took, int is_near)
+/* Ends non-temporal stores if messages by ordinary ones take less time. The
+ * results of probes decide when they begin; a disturbed probe may be wrong. */
+static void compare_messages(shm_stores_t *stores)
 {
-    shm_copies_t *copies = &stores->copies[SHM_WRITE_PLAIN];
+    uint32_t plain  = sum(stores->copies[SHM_WRITE_PLAIN].read,
+                          stores->least[SHM_WRITE_PLAIN]);
+    uint32_t stream = sum(stores->copies[SHM_WRITE_STREAM].read,
+                          stores->least[SHM_WRITE_STREAM]);
 
-    if ((stores->timed == 0) || (took < stores->least)) {
-        stores->least = took;
+    if (plain >= stream) {
+        stores->fewer = 0;
+    } else if (++stores->fewer == VOTES) {
+        stores->write = SHM_WRITE_PLAIN;
+        stores->votes = stores->fewer = 0;
     }
-    if (++stores->timed < NUM_TIMED) {
+}
+
+/* Adds the time of a message; returns how many there are. */
+static unsigned add_time(shm_stores_t *stores, shm_write_t write, uint32_t took)
+{
+    if ((stores->timed[write] == 0) || (took < stores->least[write])) {
+        stores->least[write] = took;
+    }
+    if (stores->timed[write] < NUM_TIMED) {
+        ++stores->timed[write];
+    }
+    return stores->timed[write];
+}
+
+void shm_stores_wrote(shm_stores_t *stores, shm_write_t write, uint32_t took,
+                      int is_near)
+{
+    shm_copies_t *plain = &stores->copies[SHM_WRITE_PLAIN];
+    unsigned count      = add_time(stores, write, took);
+
+    if (write == SHM_WRITE_STREAM) {
+        return; /* waits for messages by ordinary stores */
+    }
+    if (stores->write == SHM_WRITE_STREAM) {
+        if (count < NUM_TRIED) {
+            return;
+        }
+        if (stores->timed[SHM_WRITE_STREAM] == NUM_TIMED) {
+            compare_messages(stores);
+        }
+    } else if (count < NUM_TIMED) {
         return;
-    }
-    stores->timed = 0;
-    if ((stores->write == SHM_WRITE_PLAIN) && (copies->read != 0)) {
-        copies->both = sum(copies->read, stores->least);
+    } else if (plain->read != 0) {
+        plain->both = sum(plain->read, stores->least[SHM_WRITE_PLAIN]);
         choose(stores, is_near);
     }
+    memset(stores->timed, 0, sizeof(stores->timed));
+}
+
+shm_write_t shm_stores_next(shm_stores_t *stores)
+{
+    if ((stores->write == SHM_WRITE_PLAIN) || (++stores->untried < TRY_EVERY)) {
+        return stores->write;
+    }
+    stores->untried = 0;
+    return SHM_WRITE_PLAIN;
 }
 
 int shm_stores_is_undecided(const shm_stores_t *stores)

@@ -32,9 +32,14 @@ typedef struct shm_stores {
     uint8_t is_fresh; /* The last probe by ordinary stores was in bytes of the
                        * ring that the receiver had not read before */
     uint8_t votes;    /* Number of results in a row for the other stores */
-    uint8_t timed;    /* Messages since the last result of shm_stores_wrote() */
-    uint32_t least;   /* The shortest of their times, ps per KiB */
-    uint32_t gain;    /* By non-temporal stores, ps per KiB, in the last result
+    uint8_t fewer;    /* The same, in messages by both kinds of stores */
+    uint8_t untried;  /* Timed messages since the last one by ordinary stores,
+                       * while others use non-temporal ones */
+    uint8_t timed[SHM_WRITE_LAST];  /* Messages since the last result of
+                                    * shm_stores_wrote() */
+    uint32_t least[SHM_WRITE_LAST]; /* The shortest of their times, ps per
+                                     * KiB */
+    uint32_t gain; /* By non-temporal stores, ps per KiB, in the last result
                        * that spoke for them */
     shm_copies_t copies[SHM_WRITE_LAST];
 } shm_stores_t;
@@ -46,10 +51,16 @@ void shm_stores_probed(shm_stores_t *stores, shm_write_t write,
                        uint32_t written, uint32_t read, int is_near,
                        int is_fresh);
 
-/* Records the time of a message's copy to the ring by ordinary stores, ps per
- * KiB. While data streams in both directions they take much longer than in a
- * probe, which is sent when a message begins. */
-void shm_stores_wrote(shm_stores_t *stores, uint32_t took, int is_near);
+/* Records the time of a message's copy to the ring, ps per KiB. While data
+ * streams in both directions, ordinary stores take much longer than in a probe,
+ * which is sent when a message begins; and non-temporal stores can take longer
+ * than in a probe, which is short. */
+void shm_stores_wrote(shm_stores_t *stores, shm_write_t write, uint32_t took,
+                      int is_near);
+
+/* Returns how a message that is timed is written: while messages use
+ * non-temporal stores, a few of those that are timed use ordinary ones. */
+shm_write_t shm_stores_next(shm_stores_t *stores);
 
 /* Returns whether another probe is needed for the choice. */
 int shm_stores_is_undecided(const shm_stores_t *stores);

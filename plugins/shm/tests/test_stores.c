@@ -99,16 +99,30 @@ START_TEST(stores_are_not_chosen_by_fresh_bytes)
 }
 END_TEST
 
-/* Lets the sender time `count` copies of messages. `took`: in ps per KiB. */
-static void write_messages(pair_t *pair, unsigned count, uint32_t took)
+/* Lets the sender time `count` copies of messages. `plain`, `stream`: time by
+ * stores of this kind, in ps per KiB. Returns the number of messages by ordinary
+ * stores. */
+static unsigned write_both(pair_t *pair, unsigned count, uint32_t plain,
+                           uint32_t stream)
 {
+    unsigned num_plain = 0;
     unsigned i;
 
     for (i = 0; i < count; ++i) {
+        shm_write_t write = shm_stores_next(&pair->outbox.probing.stores);
+        uint32_t took     = (write == SHM_WRITE_PLAIN) ? plain : stream;
+
+        num_plain += (write == SHM_WRITE_PLAIN);
         /* One in four is disturbed */
-        shm_outbox_wrote(&pair->outbox, 8192,
+        shm_outbox_wrote(&pair->outbox, write, 8192,
                          8 * took * 1e-12 * ((i % 4 == 1) ? 100 : 1));
     }
+    return num_plain;
+}
+
+static void write_messages(pair_t *pair, unsigned count, uint32_t took)
+{
+    write_both(pair, count, took, took);
 }
 
 /* Probes find lines that the receiver has not in its cache; messages do not. */
@@ -133,6 +147,26 @@ START_TEST(copies_of_messages_count_as_well_as_probes)
     answer_copies(&pair, 2, NEAR, FAST_COPY, FAST_COPY);
     write_messages(&pair, 104, SLOW_COPY);
     EXPECT_EQ(pair.outbox.stream_min, UINT32_MAX);
+    pair_close(&pair);
+}
+END_TEST
+
+/* Probes can be wrong: a few messages use ordinary stores, and end non-temporal
+ * ones that take longer. */
+START_TEST(messages_end_non_temporal_stores_that_are_slower)
+{
+    pair_t pair;
+
+    if (!has_stores(&pair)) {
+        return;
+    }
+    answer_copies(&pair, 4, FAR, SLOW_COPY, FAST_COPY);
+    EXPECT_TRUE(pair.outbox.stream_min < UINT32_MAX);
+    EXPECT_EQ(write_both(&pair, 6400, SLOW_COPY, FAST_COPY), 100);
+    EXPECT_TRUE(pair.outbox.stream_min < UINT32_MAX);
+    write_both(&pair, 640, FAST_COPY, FAST_COPY * 11 / 10);
+    EXPECT_EQ(pair.outbox.stream_min, UINT32_MAX);
+    EXPECT_EQ(write_both(&pair, 10, FAST_COPY, FAST_COPY), 10);
     pair_close(&pair);
 }
 END_TEST
@@ -185,5 +219,6 @@ END_TEST
 SEG_SUITE_RUN("stores", far_cores_get_the_stores_that_are_clearly_faster,
               stores_are_not_chosen_by_fresh_bytes,
               copies_of_messages_count_as_well_as_probes,
+              messages_end_non_temporal_stores_that_are_slower,
               a_fixed_length_is_kept, a_small_gain_does_not_change_the_stores,
               near_cores_always_use_ordinary_stores)
