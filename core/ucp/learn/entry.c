@@ -269,13 +269,15 @@ static void take_over(ucp_learn_t *learn, const ucp_learn_entry_t *entry,
     }
 }
 
-/* Lengthens the warm-up of methods that send messages: before the transport has
- * used all of its buffers once, their lines are not in the caches. */
-static void set_warm(ucp_learn_t *learn, unsigned class)
+/* Eager messages and fragments of a rendezvous are alike. Lengthens the warm-up
+ * of both: before the transport has used all of its buffers once, their lines
+ * are not in the caches. */
+static void set_messages(ucp_learn_t *learn, unsigned class)
 {
     size_t count = WARM_BYTES >> (class + UCP_LEARN_MIN_LOG);
     uint8_t warm = (uint8_t)ucs_min(count, (size_t)MAX_WARM);
 
+    learn->alike = UCS_BIT(UCP_LEARN_EAGER) | UCS_BIT(UCP_LEARN_AM);
     learn->warm[UCP_LEARN_EAGER] = ucs_max(warm, learn->warm[UCP_LEARN_EAGER]);
     learn->warm[UCP_LEARN_AM]    = ucs_max(warm, learn->warm[UCP_LEARN_AM]);
 }
@@ -294,7 +296,7 @@ static ucp_learn_t *new_alone(const ucp_learn_entry_t *entry, const ucp_ep_h ep,
         first = expect_as(near, methods, first, expected);
     }
     ucp_learn_init(learn, methods, first, expected, class >= UCP_LEARN_LONG);
-    set_warm(learn, class);
+    set_messages(learn, class);
     take_over(learn, entry, ep, UCP_LEARN_ALONE, class);
     return learn;
 }
@@ -374,7 +376,7 @@ static ucp_learn_t *new_exchange(const ucp_learn_entry_t *entry,
     first = first_of_stream(entry, class, methods, first, expected);
     ucp_learn_exchange_init(exchange, methods, first, expected,
                             class >= UCP_LEARN_LONG);
-    set_warm(&exchange->learn, class);
+    set_messages(&exchange->learn, class);
     take_over(&exchange->learn, entry, ep, UCP_LEARN_EXCHANGE, class);
     return &exchange->learn;
 }

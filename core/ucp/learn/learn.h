@@ -65,8 +65,10 @@ enum {
     UCP_LEARN_LONG_WARM  = 1,
     UCP_LEARN_LONG_TIMED = 2,
     UCP_LEARN_LONG_WATCH = 8,
-    /** Transfers between the first and the second trial of a method */
+    /** Transfers between the first and the second trial of a method; if it was
+     *  far slower in the first, SLOW_GAP */
     UCP_LEARN_MIN_GAP    = 128,
+    UCP_LEARN_SLOW_GAP   = 512,
     /** Maximum number of transfers between two trials; exceeded only if trials
      *  of the method take so much time that they must be rarer */
     UCP_LEARN_MAX_GAP    = 16384,
@@ -97,6 +99,10 @@ typedef struct ucp_learn {
     uint8_t timing;
     uint8_t num_odd; /**< Number of valid entries of odd[] */
     uint8_t is_long; /**< 1: trials have the UCP_LEARN_LONG_* transfers */
+    /** Bit map of methods that take about the same time, because they move the
+     *  data in the same way: if one of them is far slower than the selected
+     *  method, so are the others. 0 unless the caller changes it */
+    uint8_t alike;
     /** The latest samples of `best`, if all of them are odd: they differ from
      *  ucp_learn_time() by far more than the noise, all in the same
      *  direction */

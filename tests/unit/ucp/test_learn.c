@@ -532,6 +532,49 @@ static int is_steady(const profile_t *profile)
 
 /* Long transfers: the fastest method is found after few of them, and if the
  * estimates are right, trials add a tenth of the time at most. */
+/* Returns how many of `count` transfers are by the method; get takes 1 us, the
+ * others three times as long. */
+static unsigned count_of(ucp_learn_t *learn, unsigned method, unsigned count)
+{
+    unsigned found = 0;
+    unsigned used;
+    int timed;
+
+    for (; count > 0; --count) {
+        used = ucp_learn_next(learn, &timed);
+        found += (used == method);
+        if (timed) {
+            ucp_learn_result(learn, (used == GET) ? 1e-11 : 3e-11);
+        }
+    }
+    return found;
+}
+
+/* Of two methods that are alike, the second one is not tried soon if the first
+ * one is far slower than the selected method. */
+START_TEST(methods_like_a_slow_one_are_tried_later)
+{
+    const double expected[METHODS] = {3e-11, 1e-11, 0, 3e-11};
+    const unsigned most            = UCP_LEARN_WARM + UCP_LEARN_TIMED;
+    const unsigned methods = UCS_BIT(EAGER) | UCS_BIT(GET) | UCS_BIT(AM);
+    ucp_learn_t learn;
+    unsigned eager;
+
+    ucp_learn_init(&learn, methods, GET, expected, 0);
+    learn.alike = UCS_BIT(EAGER) | UCS_BIT(AM);
+    eager       = count_of(&learn, EAGER, UCP_LEARN_SLOW_GAP);
+    ck_assert_uint_ge(eager, UCP_LEARN_WARM + 1);
+    ck_assert_uint_le(eager, most);
+    ck_assert_uint_eq(learn.method[AM].count, 0);
+    ck_assert_uint_ge(count_of(&learn, AM, 2 * UCP_LEARN_SLOW_GAP),
+                      UCP_LEARN_WARM + 1);
+
+    ucp_learn_init(&learn, methods, GET, expected, 0);
+    count_of(&learn, EAGER, UCP_LEARN_SLOW_GAP);
+    ck_assert_uint_gt(learn.method[AM].count, 0);
+}
+END_TEST
+
 START_TEST(long_transfers_have_short_trials)
 {
     double times[METHODS];
@@ -567,5 +610,6 @@ SUITE_MAIN("learn", finds_the_best, stays_with_the_best,
            trials_cost_one_percent, notices_a_change_for_the_worse,
            notices_a_better_method, times_one_at_a_time, noise_does_not_switch,
            expected_times_determine_the_first_trials,
+           methods_like_a_slow_one_are_tried_later,
            a_wrong_estimate_is_soon_noticed, long_transfers_have_short_trials,
            trials_of_the_peer_cause_none, a_disappointing_method_becomes_rare)
