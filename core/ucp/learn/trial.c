@@ -184,8 +184,8 @@ static int is_learning(ucp_ep_h ep)
 
 /* True if a message of this length can be sent by several methods: its data can
  * be put or got over a lane, or it may be eager. Over a single lane of a network
- * the costs decide: the messages of a rendezvous take so long that they are
- * right, and trials of it would cost more than they gain. */
+ * the costs decide: a rendezvous takes several times as long as an eager
+ * message there, so trials would cost more than they gain. */
 static int has_methods(const ucp_ep_config_t *config, ucp_op_t op,
                        size_t length)
 {

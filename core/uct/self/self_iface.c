@@ -254,22 +254,22 @@ static ucs_status_t self_iface_query(uct_iface_h super, ucx_iface_attr_t *full)
     return UCS_OK;
 }
 
-/* A message is copied twice, into a buffer and by the receiver, by zero-copy,
- * too. For short messages the core adds the time of both copies at CORE_COPY to
- * what is returned here. With the measured bandwidth for all operations,
- * messages of 2.4 to 6 KiB used zero-copy, which copies as much and needs a
- * request. */
+/* Each message is copied into a buffer and then by the receiver; zero-copy
+ * copies as much, and also needs a request. The core adds the time of two copies
+ * at CORE_COPY to that of a short message, so only the rest is returned for
+ * it. */
 static ucs_status_t self_iface_estimate(uct_iface_h iface, ucx_perf_t *perf)
 {
-    double memory = perf->bandwidth.shared;
+    double memory = (perf->bandwidth.shared < CORE_COPY) ?
+                        perf->bandwidth.shared :
+                        CORE_COPY;
 
     if (perf->op == UCX_OP_AM_SHORT) {
         perf->bandwidth.shared = (memory < CORE_COPY) ?
                                      1 / (2 / memory - 2 / CORE_COPY) :
                                      UNLIMITED;
     } else if (perf->op == UCX_OP_AM_ZCOPY) {
-        perf->bandwidth.shared = ((memory < CORE_COPY) ? memory : CORE_COPY) /
-                                 2;
+        perf->bandwidth.shared = memory / 2;
     }
     return UCS_OK;
 }

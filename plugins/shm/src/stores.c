@@ -16,9 +16,9 @@
 enum { VOTES = 2 };
 
 /* Of this many timed copies of messages the shortest counts: the process may be
- * descheduled during the others. NUM_TRIED: of those by ordinary stores while
- * messages use non-temporal ones, which are one in TRY_EVERY of those that are
- * timed. They may take several times as long. */
+ * descheduled during the others. While messages use non-temporal stores, one in
+ * TRY_EVERY timed ones uses ordinary stores, and NUM_TRIED of these are a
+ * result: they may take several times as long. */
 enum { NUM_TIMED = 8, NUM_TRIED = 4, TRY_EVERY = 64 };
 
 static uint32_t sum(uint32_t a, uint32_t b)
@@ -41,6 +41,14 @@ static shm_write_t better(const shm_stores_t *stores, int is_near)
     return ((other_time > 0) && (other_time * GAIN < time)) ? other : now;
 }
 
+static void set_write(shm_stores_t *stores, shm_write_t write)
+{
+    stores->write  = (uint8_t)write;
+    stores->votes  = 0;
+    stores->slower = 0;
+    memset(stores->timed, 0, sizeof(stores->timed));
+}
+
 /* Changes the stores if enough results in a row speak for it. Near cores change
  * them at once, because their distance has been confirmed. */
 static void choose(shm_stores_t *stores, int is_near)
@@ -58,9 +66,7 @@ static void choose(shm_stores_t *stores, int is_near)
     if (write == stores->write) {
         stores->votes = 0;
     } else if ((++stores->votes == VOTES) || is_near) {
-        stores->write = (uint8_t)write;
-        stores->votes = stores->fewer = 0;
-        memset(stores->timed, 0, sizeof(stores->timed));
+        set_write(stores, write);
     }
 }
 
@@ -82,8 +88,9 @@ void shm_stores_probed(shm_stores_t *stores, shm_write_t write,
     choose(stores, is_near);
 }
 
-/* Ends non-temporal stores if messages by ordinary ones take less time. The
- * results of probes decide when they begin; a disturbed probe may be wrong. */
+/* Returns to ordinary stores if messages by these take less time, in VOTES
+ * results in a row. Probes have selected non-temporal stores, and a disturbed
+ * probe may be wrong. */
 static void compare_messages(shm_stores_t *stores)
 {
     uint32_t plain  = sum(stores->copies[SHM_WRITE_PLAIN].read,
@@ -92,10 +99,9 @@ static void compare_messages(shm_stores_t *stores)
                           stores->least[SHM_WRITE_STREAM]);
 
     if (plain >= stream) {
-        stores->fewer = 0;
-    } else if (++stores->fewer == VOTES) {
-        stores->write = SHM_WRITE_PLAIN;
-        stores->votes = stores->fewer = 0;
+        stores->slower = 0;
+    } else if (++stores->slower == VOTES) {
+        set_write(stores, SHM_WRITE_PLAIN);
     }
 }
 

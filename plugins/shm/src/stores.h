@@ -32,7 +32,8 @@ typedef struct shm_stores {
     uint8_t is_fresh; /* The last probe by ordinary stores was in bytes of the
                        * ring that the receiver had not read before */
     uint8_t votes;    /* Number of results in a row for the other stores */
-    uint8_t fewer;    /* The same, in messages by both kinds of stores */
+    uint8_t slower;   /* Number of results in a row in which messages by
+                       * non-temporal stores took longer than by ordinary ones */
     uint8_t untried;  /* Timed messages since the last one by ordinary stores,
                        * while others use non-temporal ones */
     uint8_t timed[SHM_WRITE_LAST];  /* Messages since the last result of

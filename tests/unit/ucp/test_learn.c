@@ -530,8 +530,6 @@ static int is_steady(const profile_t *profile)
     return (profile->outliers == 0) && (profile->first_touch == 1);
 }
 
-/* Long transfers: the fastest method is found after few of them, and if the
- * estimates are right, trials add a tenth of the time at most. */
 /* Returns how many of `count` transfers are by the method; get takes 1 us, the
  * others three times as long. */
 static unsigned count_of(ucp_learn_t *learn, unsigned method, unsigned count)
@@ -575,6 +573,8 @@ START_TEST(methods_like_a_slow_one_are_tried_later)
 }
 END_TEST
 
+/* Long transfers: the fastest method is found after few of them, and if the
+ * estimates are right, trials add a tenth of the time at most. */
 START_TEST(long_transfers_have_short_trials)
 {
     double times[METHODS];

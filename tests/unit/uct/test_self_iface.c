@@ -388,10 +388,16 @@ END_TEST
 START_TEST(estimates_come_from_the_attributes)
 {
     ucx_perf_t perf = {.size = sizeof(perf), .op = UCX_OP_AM_SHORT};
+    double copied;
 
     ck_ok(uct_iface_estimate(lo.iface, &perf));
     ck_assert(perf.bandwidth.shared > 0);
     ck_assert(perf.recv_overhead > 0);
+    /* zero-copy of a message copies the data, too */
+    copied  = perf.bandwidth.shared;
+    perf.op = UCX_OP_AM_ZCOPY;
+    ck_ok(uct_iface_estimate(lo.iface, &perf));
+    ck_assert(perf.bandwidth.shared < copied);
     perf.op = UCX_OP_PUT_ZCOPY;
     ck_ok(uct_iface_estimate(lo.iface, &perf));
     ck_assert(perf.recv_overhead == 0);
