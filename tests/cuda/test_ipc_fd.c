@@ -215,16 +215,18 @@ START_TEST(memory_of_a_pool_is_closed_while_the_program_computes)
     answer_t memory = allocate(SHARED, 0, 1);
     CUcontext context;
     CUdeviceptr word;
+    uint32_t *view;
 
     ck_cuda(cuDevicePrimaryCtxRetain(&context, 0));
     ck_cuda(cuCtxPushCurrent_v2(context));
-    word = (uintptr_t)device_allocate(sizeof(uint32_t));
-    *(uint32_t *)emulated_view((void *)(uintptr_t)word, sizeof(uint32_t)) = 0;
+    word  = (uintptr_t)device_allocate(sizeof(uint32_t));
+    view  = emulated_view((void *)(uintptr_t)word, sizeof(uint32_t));
+    *view = 0;
     ck_cuda(cuStreamWaitValue32_v2(NULL, word, 1, CU_STREAM_WAIT_VALUE_EQ));
     ck_assert_int_eq(last_byte(&memory), 1);
     ck_assert_uint_eq(emulated_calls("cuMemPoolDestroy"), 1);
     ck_assert_int_eq(cuStreamQuery(NULL), CUDA_ERROR_NOT_READY);
-    *(uint32_t *)emulated_view((void *)(uintptr_t)word, sizeof(uint32_t)) = 1;
+    __atomic_store_n(view, 1, __ATOMIC_RELEASE);
     ck_cuda(cuStreamSynchronize(NULL));
     device_free((void *)(uintptr_t)word);
     ck_cuda(cuCtxPopCurrent_v2(&context));
