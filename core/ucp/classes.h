@@ -57,7 +57,7 @@ enum {
     /** stream: receive posted on a stream, may be cancelled */
     UCP_REQUEST_FLAG_STREAM    = 1 << 9,
     /** tag: receive of a message whose data has not all arrived: a message in
-     *  fragments, or a fetched one (tag/fetch.h); may be cancelled */
+     *  fragments, or a fetched one (tag/fetch.h) */
     UCP_REQUEST_FLAG_ARRIVING  = 1 << 10,
     /** rndv: receive whose data arrives by rendezvous */
     UCP_REQUEST_FLAG_BY_RNDV   = 1 << 11,

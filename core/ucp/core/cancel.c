@@ -4,8 +4,7 @@
  *
  *   state of the request                    | ucp_request_cancel
  *   ----------------------------------------+---------------------------------
- *   receive, posted, or with fragments      | completes with CANCELED
- *   arriving                                |
+ *   receive, no message has matched it      | completes with CANCELED
  *   send, no part of it is sent             | completes with CANCELED
  *   tagged send by rendezvous, announced    | asks the receiver to drop the
  *                                           | announcement. Completes with

@@ -78,18 +78,16 @@ static void worker_lost(ucp_worker_h worker)
     }
 }
 
+/* A receive that a message has matched is not cancelled: no other receive would
+ * get the message. */
 static int cancel(ucp_request_t *req)
 {
-    if (req->flags & UCP_REQUEST_FLAG_EXPECTED) {
-        ucp_tag_expected_remove(ucp_worker_tag(req->worker), req);
-        end_receive(req, UCS_ERR_CANCELED);
-        return 1;
+    if (!(req->flags & UCP_REQUEST_FLAG_EXPECTED)) {
+        return 0;
     }
-    if (req->flags & UCP_REQUEST_FLAG_ARRIVING) {
-        ucp_tag_multi_cancel(req);
-        return 1;
-    }
-    return 0;
+    ucp_tag_expected_remove(ucp_worker_tag(req->worker), req);
+    end_receive(req, UCS_ERR_CANCELED);
+    return 1;
 }
 
 static const char *describe(const ucp_request_t *req, char *text, size_t max)

@@ -64,17 +64,13 @@ struct ucp_recv_desc {
 };
 typedef struct ucp_recv_desc ucp_recv_desc_t;
 
-struct ucp_tag_multi;
 struct ucp_tag_offload;
 
-/** State of a posted receive, or of one whose fragments are arriving. */
-typedef union ucp_tag_recv {
-    struct {
-        uint64_t sn; /**< Sequence number of the post */
-        ucp_tag_t tag;
-        ucp_tag_t tag_mask;
-    };
-    struct ucp_tag_multi *multi; /**< Its message, with FLAG_ARRIVING */
+/** State of a posted receive. */
+typedef struct ucp_tag_recv {
+    uint64_t sn; /**< Sequence number of the post */
+    ucp_tag_t tag;
+    ucp_tag_t tag_mask;
 } ucp_tag_recv_t;
 
 UCP_AREA_ACCESSOR(ucp_recv_tag, ucp_request_t, recv.op, ucp_tag_recv_t)

@@ -252,8 +252,7 @@ static const ucp_multi_recv_ops_t recv_ops = {take_data, ended};
 static void take_request(ucp_tag_multi_t *multi, ucp_request_t *req,
                          ucp_tag_t tag, size_t length)
 {
-    multi->req               = req;
-    ucp_recv_tag(req)->multi = multi;
+    multi->req = req;
     req->flags |= UCP_REQUEST_FLAG_ARRIVING;
     req->recv.info.sender_tag = tag;
     req->recv.info.length     = length;
@@ -283,12 +282,6 @@ void ucp_tag_multi_match(ucp_recv_desc_t *desc, ucp_request_t *req)
         give_up(multi);
         complete(req, status);
     }
-}
-
-void ucp_tag_multi_cancel(ucp_request_t *req)
-{
-    give_up(ucp_recv_tag(req)->multi);
-    complete(req, UCS_ERR_CANCELED);
 }
 
 /* Matches a posted receive, or adds an unexpected message. Returns zero if

@@ -77,8 +77,4 @@ void ucp_tag_multi_free(ucp_tag_multi_t *multi);
  *  set. `desc` is not in the queue, and the caller frees it. */
 void ucp_tag_multi_match(ucp_recv_desc_t *desc, ucp_request_t *req);
 
-/** Cancels a receive whose message has arrived in part: completes it with
- *  UCS_ERR_CANCELED. Later fragments are dropped. */
-void ucp_tag_multi_cancel(ucp_request_t *req);
-
 #endif
