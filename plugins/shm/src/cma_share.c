@@ -119,6 +119,8 @@ int cma_share_is_good(cma_peer_t *peer, size_t length)
         --peer->skip;
         return 0;
     }
+    /* at once: further copies are posted before this one ends */
+    peer->skip = (1u << peer->unhelped) - 1;
     return 1;
 }
 

@@ -106,6 +106,40 @@ START_TEST(a_target_that_polls_copies_its_part)
 }
 END_TEST
 
+/* A target that does not poll gets one offer for 64 copies, at last, also if
+ * many are posted at once: all those posted until the first one ended were
+ * offered before. When the target polls again, it counts the offers. */
+START_TEST(offers_are_skipped_while_many_are_in_flight)
+{
+    enum { SINGLE = 64, ROUNDS = 24, FLIGHT = 24, LENGTH = 65536 };
+    enum { LEAST = 1 + ROUNDS * FLIGHT / 64, MOST = 4 * LEAST };
+    static cma_wait_t waits[FLIGHT];
+    ucs_status_t status[FLIGHT];
+    cma_side_t side;
+    cma_link_t link;
+    cma_other_t other;
+    long long events;
+
+    cma_other_begin(&other, &side, &link, NULL);
+    events = cma_other_tell(&other, 'e', 0, 0, 0);
+    EXPECT_EQ(cma_other_tell(&other, 'a', 0, 0, 0), -1);
+    for (unsigned i = 0; i < SINGLE; ++i) {
+        EXPECT_EQ(cma_side_copy(&link, 0, side.memory, 0, LENGTH, 1), UCS_OK);
+    }
+    for (unsigned i = 0; i < ROUNDS * FLIGHT; ++i) {
+        status[i % FLIGHT] = cma_side_start(&link, 0, side.memory, 0, LENGTH, 1,
+                                            &waits[i % FLIGHT]);
+        for (unsigned k = 0; (k < FLIGHT) && (i % FLIGHT == FLIGHT - 1); ++k) {
+            EXPECT_EQ(cma_side_finish(&side, status[k], &waits[k]), UCS_OK);
+        }
+    }
+    EXPECT_EQ(cma_other_tell(&other, 'l', 0, 0, 0), -1);
+    events = cma_other_tell(&other, 'e', 0, 0, 0) - events;
+    EXPECT_TRUE((events >= LEAST) && (events <= MOST));
+    cma_other_end(&other, &side, &link);
+}
+END_TEST
+
 /* A copy that this process makes alone is in parts. If the same memory is
  * copied again, the parts are in the opposite order (cma_direction.c). */
 enum { AGAIN_COPIES = 5, AGAIN_LENGTH = 1536 * 1024 };
@@ -323,6 +357,7 @@ int main(void)
         sizes_without_sharing,
         sizes_in_small_chunks,
         a_target_that_polls_copies_its_part,
+        offers_are_skipped_while_many_are_in_flight,
         the_same_memory_again_is_copied_from_the_other_end,
         the_same_memory_again_with_a_target_that_does_not_poll,
         each_side_copies_its_half_of_every_operation,
