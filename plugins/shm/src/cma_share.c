@@ -26,8 +26,12 @@
  * nothing: the same number as in a copy without a job (OP_STEP in cma_op.c). */
 #define SHARE_ALONE (512ul * 1024)
 #define SHARE_PAGE  4096ul
-/* Maximum of peer->unhelped: at most 2^6 - 1 offers are skipped. */
-enum { SHARE_UNHELPED_MAX = 6 };
+/* Maximum of peer->unhelped: at most 2^6 - 1 offers are skipped. From
+ * SHARE_RARELY on the peer helps rarely, and copies are skipped from each offer
+ * on; below, from the end of the job on. Copies of the same memory are slow if
+ * some are offered and some are not, because each process copies its half of
+ * the former. */
+enum { SHARE_UNHELPED_MAX = 6, SHARE_RARELY = 3 };
 /* Maximum number of first chunks that the initiator claims when it opens a
  * job. With chunks of the default size, that is half of a job of up to 1
  * MiB. */
@@ -120,7 +124,9 @@ int cma_share_is_good(cma_peer_t *peer, size_t length)
         return 0;
     }
     /* at once: further copies are posted before this one ends */
-    peer->skip = (1u << peer->unhelped) - 1;
+    if (peer->unhelped >= SHARE_RARELY) {
+        peer->skip = (1u << peer->unhelped) - 1;
+    }
     return 1;
 }
 
