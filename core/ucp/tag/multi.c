@@ -180,14 +180,12 @@ static ucs_status_t take_data(ucp_multi_recv_t *msg, const void *data,
 }
 
 /* Ends the receive of data before the message is complete. Later fragments are
- * dropped, and the message is freed. But a rendezvous that is under way still
- * writes to `bytes`: the message is then freed at the end of the rendezvous. */
+ * dropped, and the message is freed. But the rendezvous of a fetched message
+ * still writes to `bytes`: the message is freed when it ends. */
 static void give_up(ucp_tag_multi_t *multi)
 {
-    if (multi->is_fetched && !multi->ended) {
+    if (multi->is_fetched) {
         multi->req = NULL;
-    } else if (multi->is_fetched) {
-        ucp_tag_multi_free(multi);
     } else {
         ucp_multi_recv_remove(&multi->super);
         ucp_tag_multi_free(multi);

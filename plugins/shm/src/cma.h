@@ -342,8 +342,8 @@ typedef enum {
 } cma_begin_t;
 
 /* Returns non-zero if the copy of this many bytes should be offered to the
- * peer. Must be called at most once for each operation, because it may
- * decrement peer->skip. */
+ * peer. Must be called at most once for each operation, because it counts
+ * the offers to skip (peer->skip). */
 int cma_share_is_good(cma_peer_t *peer, size_t length);
 /* If the copy can be shared now, opens a job for the bytes of `op` that are not
  * copied yet (at most CMA_JOB_MAX_CHUNKS chunks), and claims the first chunks

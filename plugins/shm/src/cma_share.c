@@ -26,11 +26,9 @@
  * nothing: the same number as in a copy without a job (OP_STEP in cma_op.c). */
 #define SHARE_ALONE (512ul * 1024)
 #define SHARE_PAGE  4096ul
-/* Maximum of peer->unhelped: at most 2^6 - 1 offers are skipped. From
- * SHARE_RARELY on the peer helps rarely, and copies are skipped from each offer
- * on; below, from the end of the job on. Copies of the same memory are slow if
- * some are offered and some are not, because each process copies its half of
- * the former. */
+/* Values of peer->unhelped. SHARE_UNHELPED_MAX: maximum, so that at most 2^6 - 1
+ * offers are skipped. SHARE_RARELY: with this value or more the peer helps
+ * rarely, see cma_share_is_good(). */
 enum { SHARE_UNHELPED_MAX = 6, SHARE_RARELY = 3 };
 /* Maximum number of first chunks that the initiator claims when it opens a
  * job. With chunks of the default size, that is half of a job of up to 1
@@ -112,6 +110,16 @@ static void share_connect(cma_peer_t *peer)
 
 /* --- Offers -------------------------------------------------------------- */
 
+static void skip_offers(cma_peer_t *peer)
+{
+    peer->skip = (1u << peer->unhelped) - 1;
+}
+
+/* share_end() sets how many offers are skipped, but until the offered copy ends,
+ * further copies may be posted. To a peer that rarely helps they are not
+ * offered. To other peers they are: if one buffer is copied again and again,
+ * and some of the copies are shared and others not, each process often copies
+ * data that is in the caches of the other one. */
 int cma_share_is_good(cma_peer_t *peer, size_t length)
 {
     if ((peer->help == CMA_HELP_NEVER) ||
@@ -123,9 +131,8 @@ int cma_share_is_good(cma_peer_t *peer, size_t length)
         --peer->skip;
         return 0;
     }
-    /* at once: further copies are posted before this one ends */
     if (peer->unhelped >= SHARE_RARELY) {
-        peer->skip = (1u << peer->unhelped) - 1;
+        skip_offers(peer);
     }
     return 1;
 }
@@ -283,7 +290,7 @@ static void share_end(cma_peer_t *peer, cma_op_t *op)
     } else {
         peer->unhelped += (peer->unhelped < SHARE_UNHELPED_MAX);
     }
-    peer->skip = (1u << peer->unhelped) - 1;
+    skip_offers(peer);
 }
 
 static void share_spoilt(cma_peer_t *peer, cma_op_t *op)
