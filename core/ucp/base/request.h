@@ -92,6 +92,9 @@ struct ucp_request {
     /** Sends by rendezvous: UCP_PROTO_FLAG_* of the protocol that must transfer
      *  the data; 0: this protocol is selected by cost */
     uint16_t data_flags;
+    /** Tagged sends: tells the peer by which method to send in exchanges
+     *  (learn/exchange.h); 0: nothing */
+    uint16_t exchange;
     ucp_worker_h worker;
     void *user_data;
     ucp_dt_iter_t dt;

@@ -411,6 +411,7 @@ static void print_learn(const ucp_learn_t *learn, ucp_op_t op,
         [UCP_LEARN_ESTIMATED]    = "by estimate, no other one is timed yet",
         [UCP_LEARN_FASTEST]      = "the fastest",
         [UCP_LEARN_WITHIN_NOISE] = "others are faster by noise only",
+        [UCP_LEARN_LED]          = "selected by the peer",
     };
     unsigned i;
 

@@ -2,9 +2,11 @@
 /* Selects the method of transfers in exchanges: see exchange.h. */
 #include "ucp/learn/exchange.h"
 
+#include "ucs/sys/math.h"
+
 #include <string.h>
 
-/* Transfers to other peers after which another leader is selected. */
+/* Transfers to other peers after which another peer is counted. */
 enum { MAX_OTHERS = 1024 };
 
 /* A time of more seconds is no sample: the program has paused. */
@@ -16,42 +18,86 @@ void ucp_learn_exchange_init(ucp_learn_exchange_t *exchange, unsigned methods,
 {
     memset(exchange, 0, sizeof(*exchange));
     ucp_learn_init(&exchange->learn, methods, first, expected, is_long);
+    exchange->announced = UCP_LEARN_NONE;
 }
 
-void ucp_learn_exchange_stop(ucp_learn_exchange_t *exchange, const void *peer)
+void ucp_learn_exchange_stop(ucp_learn_exchange_t *exchange, const void *ep)
 {
-    if (exchange->leader != peer) {
+    if (exchange->counted != ep) {
         return;
     }
     if (exchange->timed) {
         exchange->timed = 0;
         ucp_learn_drop(&exchange->learn);
     }
-    exchange->leader = NULL;
+    exchange->counted = NULL;
 }
 
-unsigned ucp_learn_exchange_next(ucp_learn_exchange_t *exchange,
-                                 const void *peer, size_t length, uint64_t now)
+void ucp_learn_exchange_announced(ucp_learn_exchange_t *exchange, uint64_t uuid,
+                                  unsigned method)
+{
+    if ((exchange->uuid == uuid) && (method < UCP_LEARN_MAX_METHODS) &&
+        (exchange->learn.methods & UCS_BIT(method))) {
+        exchange->announced = (uint8_t)method;
+        exchange->silent    = 0;
+    }
+}
+
+/* True if this peer is counted from now on. */
+static int is_counted(const ucp_learn_exchange_t *exchange,
+                      const ucp_learn_peer_t *peer)
+{
+    return (exchange->counted == NULL) || (exchange->counted == peer->ep) ||
+           (peer->uuid < exchange->uuid) || (exchange->others >= MAX_OTHERS);
+}
+
+static void count(ucp_learn_exchange_t *exchange, const ucp_learn_peer_t *peer)
+{
+    if (exchange->counted != peer->ep) {
+        ucp_learn_exchange_stop(exchange, exchange->counted);
+        exchange->counted = peer->ep;
+    }
+    if (exchange->uuid != peer->uuid) {
+        exchange->uuid      = peer->uuid;
+        exchange->announced = UCP_LEARN_NONE;
+    }
+}
+
+/* Ends the timing of the last transfer to the counted peer. */
+static void finish(ucp_learn_exchange_t *exchange, uint64_t now)
 {
     double seconds = 1e-9 * (double)(now - exchange->begin);
-    int timed;
 
-    if ((exchange->leader != NULL) && (exchange->leader != peer)) {
-        if (++exchange->others <= MAX_OTHERS) {
-            return exchange->method;
-        }
-        ucp_learn_exchange_stop(exchange, exchange->leader);
-    }
     if (exchange->timed && (seconds > 0) && (seconds < MAX_SECONDS)) {
         ucp_learn_result(&exchange->learn, seconds / (double)exchange->length);
     } else if (exchange->timed) {
         ucp_learn_drop(&exchange->learn);
     }
-    exchange->leader = peer;
+}
+
+unsigned ucp_learn_exchange_next(ucp_learn_exchange_t *exchange,
+                                 const ucp_learn_peer_t *peer, size_t length,
+                                 uint64_t now)
+{
+    int timed = 0;
+
+    if (!is_counted(exchange, peer)) {
+        ++exchange->others;
+        return exchange->method;
+    }
+    count(exchange, peer);
+    finish(exchange, now);
+    if (peer->leads && (exchange->announced != UCP_LEARN_NONE) &&
+        (exchange->silent < UCP_LEARN_SILENT)) {
+        ++exchange->silent;
+        exchange->method = exchange->announced;
+        ucp_learn_follow(&exchange->learn, exchange->method);
+    } else {
+        exchange->method = (uint8_t)ucp_learn_next(&exchange->learn, &timed);
+    }
     exchange->others = 0;
     exchange->begin  = now;
     exchange->length = length;
-    exchange->method = (uint8_t)ucp_learn_next(&exchange->learn, &timed);
     exchange->timed  = (uint8_t)timed;
     return exchange->method;
 }

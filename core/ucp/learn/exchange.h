@@ -7,12 +7,22 @@
  * The time of one transfer does not show what its method costs an exchange: an
  * eager message takes time of the receiver's processor, which its own transfer
  * in the other direction then lacks. So a sample is the time from the begin of
- * a transfer to the begin of the next one to the same peer. The processes try
- * the same methods at about the same time, because they count the same
- * transfers.
+ * a transfer to the begin of the next one to the same peer.
  *
- * If there are several peers, the transfers to one of them are counted, the
- * leader, and those to the others use the same method.
+ * Both processes must use the same method: if one of them gets the data and the
+ * other one puts it, one processor makes all copies. So of two processes only
+ * that with the lower UUID searches, the leader. Each of its transfers announces
+ * the method to the peer (ucp_request::exchange), which uses it for its next
+ * transfer. If a process has received no announcement during its last
+ * UCP_LEARN_SILENT transfers, it searches itself.
+ *
+ *   leader                       follower
+ *     put, announces put ----------> any
+ *     put, announces put ----------> put
+ *
+ * If there are several peers, the transfers to one of them are counted, and
+ * those to the others use the same method. It is the one with the lowest UUID,
+ * so that in an all-to-all all processes follow the same leader.
  *
  * This code uses neither endpoints nor clocks.
  */
@@ -23,16 +33,31 @@
 
 #include <stddef.h>
 
+enum { UCP_LEARN_SILENT = 32 };
+
+/** A peer in an exchange. */
+typedef struct ucp_learn_peer {
+    const void *ep; /**< Identifies the peer; only compared */
+    uint64_t uuid;  /**< UUID of its worker */
+    int leads;      /**< Non-zero if it is lower than that of this worker */
+} ucp_learn_peer_t;
+
 typedef struct ucp_learn_exchange {
     ucp_learn_t learn; /**< The samples and the selected method */
-    /** Identifies the leader; NULL: the next transfer selects it */
-    const void *leader;
-    uint64_t begin; /**< When the leader's last transfer began, nanoseconds */
-    size_t length;  /**< Bytes of that transfer */
-    uint8_t method; /**< Its method */
-    uint8_t timed;  /**< 1: its time is a sample, when the next one begins */
-    /** Transfers to other peers since then; with too many of them the leader
-     *  changes */
+    /** The peer whose transfers are counted; NULL: the next transfer selects
+     *  it */
+    const void *counted;
+    uint64_t uuid;     /**< UUID of the peer that is counted, or was last */
+    uint64_t begin;    /**< When its last transfer began, nanoseconds */
+    size_t length;     /**< Bytes of that transfer */
+    uint8_t method;    /**< Its method */
+    uint8_t timed;     /**< 1: its time is a sample, when the next one begins */
+    uint8_t announced; /**< The method that the counted peer has announced, or
+                        *   UCP_LEARN_NONE */
+    uint8_t silent;    /**< Transfers to that peer since the announcement, at
+                        *   most UCP_LEARN_SILENT */
+    /** Transfers to other peers since the last one to the counted peer; with
+     *  too many of them another peer is counted */
     uint16_t others;
 } ucp_learn_exchange_t;
 
@@ -41,13 +66,20 @@ void ucp_learn_exchange_init(ucp_learn_exchange_t *exchange, unsigned methods,
                              unsigned first, const double *expected,
                              int is_long);
 
-/** Returns the method of the next transfer, to the peer that `peer` identifies.
- *  `length`: its bytes. `now`: the time in nanoseconds. */
+/** Returns the method of the next transfer, to this peer. `length`: its bytes.
+ *  `now`: the time in nanoseconds. */
 unsigned ucp_learn_exchange_next(ucp_learn_exchange_t *exchange,
-                                 const void *peer, size_t length, uint64_t now);
+                                 const ucp_learn_peer_t *peer, size_t length,
+                                 uint64_t now);
+
+/** Called when the worker `uuid` has announced a method: any number, because a
+ *  peer has sent it. */
+void ucp_learn_exchange_announced(ucp_learn_exchange_t *exchange, uint64_t uuid,
+                                  unsigned method);
 
 /** Called if the next transfer to this peer does not belong to an exchange, or
- *  if there will be none: the last one has no valid time. */
-void ucp_learn_exchange_stop(ucp_learn_exchange_t *exchange, const void *peer);
+ *  if there will be none: the last one has no valid time. `ep`: as in
+ *  ucp_learn_peer_t. */
+void ucp_learn_exchange_stop(ucp_learn_exchange_t *exchange, const void *ep);
 
 #endif

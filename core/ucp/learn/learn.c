@@ -96,6 +96,9 @@ ucp_learn_reason_t ucp_learn_reason(const ucp_learn_t *learn)
     double time;
     unsigned i;
 
+    if (learn->is_led) {
+        return UCP_LEARN_LED;
+    }
     for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
         time = ucp_learn_time(learn, i);
         if ((i == learn->best) || (time == 0) || (best == 0)) {
@@ -291,7 +294,8 @@ unsigned ucp_learn_next(ucp_learn_t *learn, int *timed_p)
 {
     unsigned due;
 
-    *timed_p = 0;
+    *timed_p      = 0;
+    learn->is_led = 0;
     ++learn->count;
     if (learn->timing) {
         return learn->best;
@@ -306,6 +310,21 @@ unsigned ucp_learn_next(ucp_learn_t *learn, int *timed_p)
     *timed_p      = (--learn->left < num_timed(learn));
     learn->timing = (uint8_t)*timed_p;
     return learn->trial;
+}
+
+static void select_best(ucp_learn_t *learn, unsigned method)
+{
+    learn->best    = (uint8_t)method;
+    learn->num_odd = 0;
+}
+
+void ucp_learn_follow(ucp_learn_t *learn, unsigned method)
+{
+    ++learn->count;
+    learn->is_led = 1;
+    if (learn->best != method) {
+        select_best(learn, method);
+    }
 }
 
 void ucp_learn_drop(ucp_learn_t *learn)
@@ -379,8 +398,7 @@ static void decide(ucp_learn_t *learn, unsigned index)
 
     if (ucp_learn_time(learn, index) * (1 + advantage) <
         ucp_learn_time(learn, learn->best)) {
-        learn->best    = (uint8_t)index;
-        learn->num_odd = 0;
+        select_best(learn, index);
     }
 }
 

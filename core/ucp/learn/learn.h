@@ -37,6 +37,7 @@ typedef enum {
     UCP_LEARN_FASTEST,
     /** Another method is faster, but not by more than the noise */
     UCP_LEARN_WITHIN_NOISE,
+    UCP_LEARN_LED, /**< The peer has selected it (exchange.h) */
     UCP_LEARN_REASONS,
 } ucp_learn_reason_t;
 
@@ -103,6 +104,8 @@ typedef struct ucp_learn {
      *  data in the same way: if one of them is far slower than the selected
      *  method, so are the others. 0 unless the caller changes it */
     uint8_t alike;
+    /** 1: `best` was set by ucp_learn_follow() for the last transfer */
+    uint8_t is_led;
     /** The latest samples of `best`, if all of them are odd: they differ from
      *  ucp_learn_time() by far more than the noise, all in the same
      *  direction */
@@ -133,6 +136,10 @@ void ucp_learn_continue(ucp_learn_t *learn, const ucp_learn_t *from);
  *  caller shall time this transfer. No other one is timed until
  *  ucp_learn_result() or ucp_learn_drop() is called for it. */
 unsigned ucp_learn_next(ucp_learn_t *learn, int *timed_p);
+
+/** Counts a transfer by a method that the caller has selected. The search pauses
+ *  until the next ucp_learn_next(). */
+void ucp_learn_follow(ucp_learn_t *learn, unsigned method);
 
 /** Reports the time of the transfer that was to be timed. */
 void ucp_learn_result(ucp_learn_t *learn, double seconds_per_byte);

@@ -81,26 +81,37 @@ static unsigned select_in_stream(struct ucp_trials *trials,
     return learn->best;
 }
 
-/* Returns the method of a transfer in an exchange. */
+static ucp_learn_exchange_t *exchange_of(ucp_learn_t *learn)
+{
+    return ucs_container_of(learn, ucp_learn_exchange_t, learn);
+}
+
+/* Returns the method of a transfer in an exchange, and announces it to the
+ * peer. */
 static unsigned select_in_exchange(const ucp_learn_entry_t *entry,
-                                   ucp_learn_t *learn, const ucp_request_t *req,
+                                   ucp_learn_t *learn, ucp_request_t *req,
                                    ucs_time_t now)
 {
-    ucp_learn_exchange_t *exchange = ucs_container_of(learn,
-                                                      ucp_learn_exchange_t,
-                                                      learn);
-    unsigned before                = learn->best;
-    unsigned timed                 = exchange->timed;
-    unsigned method = ucp_learn_exchange_next(exchange, req->send.ep,
-                                              req->dt.length,
+    ucp_ep_h ep                    = req->send.ep;
+    ucp_learn_exchange_t *exchange = exchange_of(learn);
+    const ucp_learn_peer_t peer    = {
+           .ep    = ep,
+           .uuid  = ep->peer_uuid,
+           .leads = (ep->peer_uuid < ep->worker->uuid),
+    };
+    unsigned before = learn->best;
+    unsigned timed  = exchange->timed;
+    unsigned led    = learn->is_led;
+    unsigned method = ucp_learn_exchange_next(exchange, &peer, req->dt.length,
                                               ucs_time_to_nsec(now));
 
-    if (timed) {
+    req->exchange = (uint8_t)(1 + method);
+    if (timed || (learn->best != before) || (learn->is_led != led)) {
         ucp_learn_live_update(learn);
     }
-    if (learn->best != before) {
-        ucp_trial_show_change(req->send.ep, learn, entry->op,
-                              UCP_LEARN_EXCHANGE, req->dt.length, before);
+    if ((learn->best != before) && !learn->is_led) {
+        ucp_trial_show_change(ep, learn, entry->op, UCP_LEARN_EXCHANGE,
+                              req->dt.length, before);
     }
     return method;
 }
@@ -111,9 +122,27 @@ static unsigned select_in_exchange(const ucp_learn_entry_t *entry,
 static void stop_exchange(ucp_learn_t *learn, ucp_ep_h ep)
 {
     if (learn != NULL) {
-        ucp_learn_exchange_stop(ucs_container_of(learn, ucp_learn_exchange_t,
-                                                 learn),
-                                ep);
+        ucp_learn_exchange_stop(exchange_of(learn), ep);
+    }
+}
+
+void ucp_trial_announced(ucp_worker_h worker, const ucp_wire_end_t *sender,
+                         size_t length, unsigned exchange)
+{
+    const struct ucp_trials *trials = ucp_worker_learn(worker)->trials;
+    const ucp_learn_entry_t *entry;
+    ucp_learn_t *learn;
+
+    if ((exchange == 0) || (length < UCP_TRIAL_MIN) || (trials == NULL)) {
+        return;
+    }
+    for (entry = trials->entries; entry != NULL; entry = entry->next) {
+        learn = entry->of[UCP_LEARN_EXCHANGE][ucp_learn_size_class(length)];
+        if (learn != NULL) {
+            ucp_learn_exchange_announced(exchange_of(learn),
+                                         ucp_le64_get(sender->worker_uuid),
+                                         exchange - 1);
+        }
     }
 }
 

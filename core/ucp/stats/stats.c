@@ -70,8 +70,9 @@ static const ucs_stats_counter_t learnt_counters[] = {
     EVENTS("selected/get"),   EVENTS("selected/put"),
     EVENTS("selected/am"),    EVENTS("reason/estimated"),
     EVENTS("reason/fastest"), EVENTS("reason/within_noise"),
-    EVENTS("mb_per_s/eager"), EVENTS("mb_per_s/get"),
-    EVENTS("mb_per_s/put"),   EVENTS("mb_per_s/am"),
+    EVENTS("reason/peer"),    EVENTS("mb_per_s/eager"),
+    EVENTS("mb_per_s/get"),   EVENTS("mb_per_s/put"),
+    EVENTS("mb_per_s/am"),
 };
 
 #define TYPE(_name, _counters) \

@@ -117,8 +117,8 @@ enum {
                                     *   else 0 */
     UCP_STATS_LEARNT_REASON   = 5, /**< For each reason: 1 if it is why the
                                     *   method is selected, else 0 */
-    UCP_STATS_LEARNT_SPEED    = 8, /**< For each method: MB/s; 0 if not known */
-    UCP_STATS_LEARNT_LAST     = 12,
+    UCP_STATS_LEARNT_SPEED    = 9, /**< For each method: MB/s; 0 if not known */
+    UCP_STATS_LEARNT_LAST     = 13,
 };
 
 typedef struct ucp_worker_stats ucp_worker_stats_t;

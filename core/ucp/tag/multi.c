@@ -8,6 +8,7 @@
 #include "ucp/tag/multi.h"
 
 #include "ucp/dt/dt.h"
+#include "ucp/learn/trial.h"
 #include "ucp/proto/fragment.h"
 #include "ucp/stats/stats.h"
 #include "ucp/tag/eager.h"
@@ -342,6 +343,8 @@ static ucp_multi_recv_t *begin(ucp_ep_h ep,
     multi->request   = first.request;
     *payload_p       = data + sizeof(first);
     ucp_stats_received(ep->worker, UCP_STATS_RECV_TAG_MSGS, total);
+    ucp_trial_announced(ep->worker, &fragment->sender, total,
+                        fragment->exchange);
     return deliver(multi, ucp_le64_get(first.tag), total) ? &multi->super :
                                                             NULL;
 }

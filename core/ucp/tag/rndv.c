@@ -4,6 +4,7 @@
  * data, and its handler; cancellation of an announced send. The folder rndv/
  * has the transfer of the data.
  */
+#include "ucp/learn/trial.h"
 #include "ucp/order/queue.h"
 #include "ucp/tag/eager.h"
 #include "ucp/tag/fetch.h"
@@ -140,8 +141,8 @@ typedef struct {
     ucp_rndv_taken_t rndv;
 } taken_t;
 
-/* Copies and checks an announcement. Returns zero, with a log line, if it is
- * invalid. */
+/* Copies and checks an announcement, and notes the method that it contains for
+ * exchanges. Returns zero, with a log line, if it is invalid. */
 static int take(ucp_worker_h worker, const void *data, size_t length,
                 taken_t *taken)
 {
@@ -159,6 +160,9 @@ static int take(ucp_worker_h worker, const void *data, size_t length,
         return 0;
     }
     ucp_wire_take(&taken->tag, data, sizeof(taken->tag));
+    ucp_trial_announced(worker, &taken->rndv.rts.sender,
+                        ucp_rndv_rts_length(&taken->rndv.rts),
+                        taken->rndv.rts.exchange);
     return 1;
 }
 

@@ -237,6 +237,32 @@ START_TEST(exchanges_are_recognized)
 }
 END_TEST
 
+/* A worker that exchanges with itself does not follow its own announcements.
+ * Invalid ones do no harm. tests/integration/exchanges.c has two processes. */
+START_TEST(own_announcements_are_not_followed)
+{
+    local_t local;
+    ucp_wire_end_t own;
+    unsigned i;
+
+    open_machine(&local, &machines[2], "y");
+    own       = ucp_ep_wire_end(local.ep);
+    sim.pause = 1000;
+    ucp_trial_announced(local.worker, &own, LENGTH, 1 + UCP_LEARN_AM);
+    transfer(&local, 100);
+    for (i = 0; i <= UINT8_MAX; ++i) {
+        ucp_trial_announced(local.worker, &own, LENGTH, i);
+        ucp_trial_announced(local.worker, &own, SIZE_MAX, i);
+        ucp_trial_announced(local.worker, &own, UCP_TRIAL_MIN - 1, i);
+        ucp_trial_announced(local.worker, &own, 0, i);
+    }
+    transfer(&local, 20);
+    ck_assert(contains(&local, "1024 KiB in exchanges: rndv/put"));
+    ck_assert(!contains(&local, "selected by the peer"));
+    local_close(&local);
+}
+END_TEST
+
 /* The worker receives what it sends: its streams are in both directions, of
  * which the fastest method is learnt separately. */
 START_TEST(both_directions_are_recognized)
@@ -407,8 +433,8 @@ SUITE_MAIN("trial", the_fastest_is_found, a_new_size_begins_with_the_fastest,
            the_fastest_put_and_get_is_found, the_fastest_for_streams_is_found,
            streams_and_single_messages_are_learnt_separately,
            one_lane_has_two_methods, exchanges_are_recognized,
-           both_directions_are_recognized, a_change_is_followed_in_a_stream,
-           a_change_is_followed,
+           own_announcements_are_not_followed, both_directions_are_recognized,
+           a_change_is_followed_in_a_stream, a_change_is_followed,
            a_measured_bandwidth_does_not_restart_the_search,
            a_stream_begins_with_one_copy, received_bytes_count,
            the_variable_switches_it_off, an_endpoint_closes_during_a_trial)
