@@ -57,7 +57,8 @@ typedef struct ucp_learn_entry {
     const void *lanes;
     ucp_ep_h last_ep;     /**< Endpoint of the last transfer; NULL if there was
                            *   none or the endpoint is freed */
-    ucs_time_t last_time; /**< Time when that transfer began */
+    ucs_time_t last_time; /**< Time when that transfer began; 0 if the time
+                           *   was not read, because requests were under way */
     /** Value of ucp_worker::received at that time */
     uint64_t last_received;
     /** The state of the search for each class of sizes; NULL if there was no

@@ -48,7 +48,7 @@ static double time_alone(const ucp_learn_entry_t *entry, size_t length)
  * requests may have completed together; and if they complete early, the peer
  * may still be copying all of them, by a method that has become slow. */
 static int is_loaded(const ucp_timing_t *timing, const ucp_learn_entry_t *entry,
-                     ucp_ep_h ep, size_t length, ucs_time_t now)
+                     ucp_ep_h ep, size_t length, ucp_learn_now_t *now)
 {
     ucs_time_t since = entry->last_time;
     double bytes     = SOON * (double)length;
@@ -65,7 +65,8 @@ static int is_loaded(const ucp_timing_t *timing, const ucp_learn_entry_t *entry,
     } else if (entry->last_ep != ep) {
         return 0;
     }
-    return ucs_time_to_sec(now - since) < bytes * time_alone(entry, length);
+    return ucs_time_to_sec(ucp_learn_now(now) - since) <
+           bytes * time_alone(entry, length);
 }
 
 /* True if transfers to the peer are in flight; those from it do not count. */
@@ -85,12 +86,12 @@ static int has_sends(ucp_ep_h ep)
  * although one to the peer is in flight, or before data of the peer was
  * received. */
 static int is_following(const ucp_learn_entry_t *entry, ucp_ep_h ep,
-                        size_t length, ucs_time_t now)
+                        size_t length, ucp_learn_now_t *now)
 {
     return has_sends(ep) ||
            ((entry->last_ep == ep) &&
             (ep->worker->received - entry->last_received < length / 2) &&
-            (ucs_time_to_sec(now - entry->last_time) <
+            (ucs_time_to_sec(ucp_learn_now(now) - entry->last_time) <
              SOON * (double)length * time_alone(entry, length)));
 }
 
@@ -117,7 +118,7 @@ static ucp_learn_load_t kind_of(const ucp_learn_window_t *window, uint64_t sent,
  * posted. */
 static void note_transfer(struct ucp_trials *trials,
                           const ucp_learn_entry_t *entry, ucp_ep_h ep,
-                          size_t length, ucs_time_t now, int follows,
+                          size_t length, ucp_learn_now_t *now, int follows,
                           int expects)
 {
     ucp_learn_window_t *window = &trials->window;
@@ -132,7 +133,7 @@ static void note_transfer(struct ucp_trials *trials,
     }
     shown  = kind_of(window, trials->sent - window->sent,
                      received - window->received,
-                     ucs_time_to_sec(now - window->begin),
+                     ucs_time_to_sec(ucp_learn_now(now) - window->begin),
                      time_alone(entry, length));
     failed = (shown == kind) ? 0 : window->failed + 1U;
     if ((kind == UCP_LEARN_ALONE) || (failed == MAX_FAILED)) {
@@ -142,7 +143,7 @@ static void note_transfer(struct ucp_trials *trials,
     *window = (ucp_learn_window_t){
         .failed   = (uint8_t)failed,
         .kind     = (uint8_t)kind,
-        .begin    = now,
+        .begin    = ucp_learn_now(now),
         .sent     = trials->sent,
         .received = received,
     };
@@ -150,7 +151,8 @@ static void note_transfer(struct ucp_trials *trials,
 
 ucp_learn_load_t ucp_learn_load_of(struct ucp_trials *trials,
                                    const ucp_learn_entry_t *entry, ucp_ep_h ep,
-                                   size_t length, ucs_time_t now, int expects)
+                                   size_t length, ucp_learn_now_t *now,
+                                   int expects)
 {
     const ucp_timing_t *timing = &trials->timing;
     int is_open   = ucp_timing_is_open(timing) && (timing->ep == ep);

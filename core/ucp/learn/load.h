@@ -10,6 +10,7 @@
 #define UCP_LEARN_LOAD_H
 
 #include "ucp/learn/entry.h"
+#include "ucs/time/time.h"
 
 struct ucp_trials;
 
@@ -28,11 +29,26 @@ typedef struct ucp_learn_window {
     uint64_t sent, received;
 } ucp_learn_window_t;
 
+/** The current time, read when it is needed first: the clock takes as long as
+ *  some of the decisions for which it is not needed. */
+typedef struct ucp_learn_now {
+    ucs_time_t time; /**< 0: not read yet */
+} ucp_learn_now_t;
+
+static inline ucs_time_t ucp_learn_now(ucp_learn_now_t *now)
+{
+    if (now->time == 0) {
+        now->time = ucs_get_time();
+    }
+    return now->time;
+}
+
 /** Returns the load of the transfer of `length` bytes that begins now, and adds
  *  it to the window. `expects`: non-zero if receives are posted that wait for
  *  messages. */
 ucp_learn_load_t ucp_learn_load_of(struct ucp_trials *trials,
                                    const ucp_learn_entry_t *entry, ucp_ep_h ep,
-                                   size_t length, ucs_time_t now, int expects);
+                                   size_t length, ucp_learn_now_t *now,
+                                   int expects);
 
 #endif

@@ -37,12 +37,12 @@ static struct ucp_trials *trials_of(ucp_worker_h worker)
  * takes too long (TIMING_MAX). `learn`: the state of the search for `req` if it
  * follows others, else NULL. */
 static void check_timing(ucp_timing_t *timing, const ucp_request_t *req,
-                         const ucp_learn_t *learn, ucs_time_t now)
+                         const ucp_learn_t *learn, ucp_learn_now_t *now)
 {
     if (timing->ep == NULL) {
         return;
     }
-    if ((ucs_time_to_sec(now - timing->begin) > TIMING_MAX) ||
+    if ((ucs_time_to_sec(ucp_learn_now(now) - timing->begin) > TIMING_MAX) ||
         ((timing->ep == req->send.ep) &&
          ((timing->num_marks > 1) ?
               ucp_timing_is_open(timing) && (timing->learn != learn) :
@@ -57,7 +57,7 @@ static void check_timing(ucp_timing_t *timing, const ucp_request_t *req,
 static unsigned select_in_stream(struct ucp_trials *trials,
                                  const ucp_learn_entry_t *entry,
                                  ucp_request_t *req, ucp_learn_t *learn,
-                                 ucs_time_t now)
+                                 ucp_learn_now_t *now)
 {
     ucp_learn_stream_t *stream = ucp_learn_stream_of(learn);
     ucp_timing_t *timing       = &trials->timing;
@@ -65,7 +65,7 @@ static unsigned select_in_stream(struct ucp_trials *trials,
     ucp_learn_epoch_t epoch;
 
     if (ucp_timing_is_open(timing) && (timing->ep == ep)) {
-        ucp_timing_add(trials, req, now);
+        ucp_timing_add(trials, req, ucp_learn_now(now));
         return timing->method;
     }
     /* only if an epoch may be due: ucp_timing_in_flight() reads all requests in
@@ -75,7 +75,7 @@ static unsigned select_in_stream(struct ucp_trials *trials,
         ucp_learn_stream_next(stream, ucp_timing_in_flight(ep), req->dt.length,
                               &epoch)) {
         ucp_timing_epoch(trials, ep, stream, entry->op, &epoch);
-        ucp_timing_add(trials, req, now);
+        ucp_timing_add(trials, req, ucp_learn_now(now));
         return epoch.method;
     }
     return learn->best;
@@ -154,9 +154,9 @@ static unsigned select_method(struct ucp_trials *trials,
 {
     ucp_ep_h ep           = req->send.ep;
     ucp_timing_t *timing  = &trials->timing;
-    ucs_time_t now        = ucs_get_time();
+    ucp_learn_now_t now   = {0};
     ucp_learn_load_t load = ucp_learn_load_of(trials, entry, ep, req->dt.length,
-                                              now, expects);
+                                              &now, expects);
     int is_known          = !ucp_learn_is_stream(load) ||
                    ep->worker->context->options.proto_learn_streams;
     ucp_learn_t *learn = is_known ? ucp_learn_entry_of(entry, ep, load,
@@ -166,9 +166,9 @@ static unsigned select_method(struct ucp_trials *trials,
     int timed;
 
     entry->last_ep       = ep;
-    entry->last_time     = now;
+    entry->last_time     = now.time;
     entry->last_received = ep->worker->received;
-    check_timing(timing, req, ucp_learn_is_stream(load) ? learn : NULL, now);
+    check_timing(timing, req, ucp_learn_is_stream(load) ? learn : NULL, &now);
     if (learn == NULL) {
         return first;
     }
@@ -176,20 +176,21 @@ static unsigned select_method(struct ucp_trials *trials,
         ucp_learn_live_open(learn, ep->worker, entry->op, load, req->dt.length);
     }
     if (load == UCP_LEARN_EXCHANGE) {
-        return select_in_exchange(entry, learn, req, now);
+        return select_in_exchange(entry, learn, req, ucp_learn_now(&now));
     }
     stop_exchange(
         entry->of[UCP_LEARN_EXCHANGE][ucp_learn_size_class(req->dt.length)],
         ep);
     if (ucp_learn_is_stream(load)) {
-        return select_in_stream(trials, entry, req, learn, now);
+        return select_in_stream(trials, entry, req, learn, &now);
     }
     if (timing->ep != NULL) {
         return learn->best;
     }
     method = ucp_learn_next(learn, &timed);
     if (timed) {
-        ucp_timing_alone(trials, req, learn, entry->op, method, now);
+        ucp_timing_alone(trials, req, learn, entry->op, method,
+                         ucp_learn_now(&now));
     }
     return method;
 }

@@ -191,7 +191,7 @@ struct cma_op {
                           * chunk 0 on */
     size_t job_length, chunk; /* Bytes of the job, and of each of its chunks
                                * except the last */
-    double began;             /* The interface's `now` when the job began */
+    double began;             /* host->time() when the job began */
     double ending_at; /* Time at which share_is_abandoned() first found that the
                        * operation waits only for the helper; 0: not yet */
 
@@ -210,7 +210,8 @@ struct cma_iface {
     shm_inbox_t inbox; /* Receives offers of other processes */
     uint32_t round;    /* Counts calls of progress */
     double sweep_at;   /* Time of the next check for senders that have exited */
-    double now;        /* Time when the last put or get was posted */
+    double now;        /* Time when the last put or get was posted, or a few
+                        * milliseconds before */
     ucx_mpool_t *op_pool;
     size_t inside; /* Bytes that calls of put and get have copied since the last
                     * progress; OP_INSIDE (cma_op.c) if one of them has begun a

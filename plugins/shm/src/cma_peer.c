@@ -5,6 +5,7 @@
 #include "cma.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 /* Seconds for which a process that was verified is not checked again. In
  * practice its PID is not reused within this time, because the kernel assigns
@@ -116,11 +117,22 @@ static ucs_status_t peer_look_now(cma_peer_t *peer)
     return status;
 }
 
+/* Returns host->time() of the last tick of the system, a few milliseconds ago at
+ * most. Takes a few nanoseconds; host->time() took 1 % of a message of
+ * 64 KiB. */
+static double coarse_time(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
 ucs_status_t cma_peer_look(cma_peer_t *peer)
 {
     cma_iface_t *iface = peer->iface;
 
-    iface->now = iface->host->time();
+    iface->now = coarse_time();
     if (shm_likely(iface->now - peer->seen < PEER_GOOD_FOR)) {
         return peer->status;
     }

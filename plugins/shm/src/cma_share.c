@@ -229,7 +229,7 @@ cma_begin_t cma_share_begin(cma_peer_t *peer, cma_op_t *op)
     }
 
     op->job          = (uint8_t)__builtin_ctz(free_jobs);
-    op->began        = peer->iface->now;
+    op->began        = peer->iface->host->time();
     op->num_copied   = 0;
     op->job_from_end = (uint8_t)share_is_from_end(peer, op);
     jobs             = (cma_job_t *)peer->outbox->box;
