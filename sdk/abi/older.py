@@ -13,7 +13,7 @@ import os
 import re
 import sys
 
-MINOR = re.compile(r'(#define UCX_PLUGIN_ABI_MINOR +)1\n')
+MINOR = re.compile(r'(#define UCX_PLUGIN_ABI_MINOR +)2\n')
 
 # A comment in front of a declaration, whatever it says
 COMMENT = r'/\*\*(?:(?!\*/).)*\*/\n'
@@ -44,6 +44,8 @@ APPENDED = {
         r'    unsigned          wanted;[^\n]*\n',
         r'    uint32_t place;[^}]*?\*/\n',
         r'\nenum {\n    /\*\* mem_query: export.*?};\n',
+        r'    size_t process_key_packed_size;[^}]*?\*/\n(?=} ucx_md_attr_t;)',
+        r'    /\*\* mkey_pack: writes a key of all memory.*?1u << 2,\n',
         r'    uint64_t          secret;     /\*\*< See .*?\*/\n',
         r'    uint64_t secret;              /\*\*< Random .*?\*/\n',
     ],

@@ -20,7 +20,7 @@ import tempfile
 
 # Lines of probe.c for what 1.0 does not have.
 NEWER = ('ucx_config_flags_t|ucx_counters_params_t|UCX_MEM_WANT_DMABUF|'
-         'UCX_IFACE_FLAG_ALIGNS_AM|UCX_IFACE_OPEN_POLLED')
+         'UCX_IFACE_FLAG_ALIGNS_AM|UCX_IFACE_OPEN_POLLED|UCX_MKEY_PACK_PROCESS')
 
 LINK = ['-Wl,-z,now', '-Wl,-z,defs', '-pthread']
 

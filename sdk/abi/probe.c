@@ -194,6 +194,7 @@ typedef struct constants {
     ABI_BIT(UCX_MEM_WANT_DMABUF);
     ABI_BIT(UCX_IFACE_FLAG_ALIGNS_AM);
     ABI_BIT(UCX_IFACE_OPEN_POLLED);
+    ABI_BIT(UCX_MKEY_PACK_PROCESS);
 } constants;
 
 ABI_TYPE(constants)

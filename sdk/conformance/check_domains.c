@@ -74,6 +74,7 @@ static void check_attr(run_t *run, const char *name, const ucx_md_attr_t *attr)
                "domain %s can invalidate, but not register", name);
     check_that(run, 25,
                (attr->rkey_packed_size <= KEY_MAX) &&
+                   (attr->process_key_packed_size <= KEY_MAX) &&
                    (attr->exported_mkey_packed_size <= KEY_MAX),
                "domain %s packs keys of more than %d bytes", name, KEY_MAX);
     check_that(run, 25,

@@ -26,6 +26,9 @@ typedef struct key_test {
     guard_t guard;
     unsigned char *good; /* A valid packed key of `size` bytes */
     size_t size;
+    size_t
+        other_size;  /* Bytes of another kind of key: a key that is cut to them
+                        * may be one of that kind */
     unsigned tested; /* Number of keys that were unpacked */
 } key_test_t;
 
@@ -50,6 +53,9 @@ static void try_cut(key_test_t *test)
     size_t size;
 
     for (size = 0; size < test->size; ++size) {
+        if ((size > 0) && (size == test->other_size)) {
+            continue;
+        }
         check_doing(test->run, "unpacking a key of %s cut to %zu of %zu bytes",
                     test->md_name, size, test->size);
         if (!check_that(test->run, 17,
@@ -143,6 +149,32 @@ static void check_exported(run_t *run, uct_md_h md, const char *md_name,
     free(good);
 }
 
+/* Tests the keys that `pack` has packed: `size` bytes. */
+static void check_kind(key_test_t *test, size_t size, size_t other_size,
+                       ucs_status_t (*pack)(uct_md_h md, uct_mem_h memh,
+                                            void *buffer),
+                       uct_mem_h memh, const char *kind)
+{
+    test->size       = size;
+    test->other_size = other_size;
+    test->good       = calloc(1, size);
+    if ((test->good != NULL) && guard_open(&test->guard, KEY_MAX)) {
+        if (check_that(test->run, 26,
+                       pack(test->md, memh, test->good) == UCS_OK,
+                       "domain %s: no %s is packed", test->md_name, kind)) {
+            try_all(test);
+        }
+        guard_close(&test->guard);
+    }
+    free(test->good);
+}
+
+static ucs_status_t pack_process_key(uct_md_h md, uct_mem_h memh, void *buffer)
+{
+    return md->ops->mkey_pack(md, UCT_MEM_HANDLE_NULL, NULL, 0,
+                              UCX_MKEY_PACK_PROCESS, buffer);
+}
+
 static void check_md_keys(run_t *run, uct_component_h component,
                           const char *component_name, const char *md_name,
                           void *arg)
@@ -157,10 +189,10 @@ static void check_md_keys(run_t *run, uct_component_h component,
         return;
     }
 
-    attr      = slots_md_attr(md);
-    test.md   = md;
-    test.size = attr.rkey_packed_size;
-    if ((test.size == 0) || (test.size > KEY_MAX) || !memory_is_possible(md)) {
+    attr    = slots_md_attr(md);
+    test.md = md;
+    if ((attr.rkey_packed_size == 0) || (attr.rkey_packed_size > KEY_MAX) ||
+        !memory_is_possible(md)) {
         goto out_md;
     }
     if (!check_that(run, 26, memory_get(md, 4096, &memory) == UCS_OK,
@@ -168,16 +200,13 @@ static void check_md_keys(run_t *run, uct_component_h component,
         goto out_md;
     }
 
-    test.good = calloc(1, test.size);
-    if ((test.good != NULL) && guard_open(&test.guard, KEY_MAX)) {
-        if (check_that(run, 26,
-                       uct_md_mkey_pack(md, memory.memh, test.good) == UCS_OK,
-                       "domain %s: no key is packed", md_name)) {
-            try_all(&test);
-        }
-        guard_close(&test.guard);
+    check_kind(&test, attr.rkey_packed_size, attr.process_key_packed_size,
+               uct_md_mkey_pack, memory.memh, "key");
+    if ((attr.process_key_packed_size > 0) &&
+        (attr.process_key_packed_size <= KEY_MAX)) {
+        check_kind(&test, attr.process_key_packed_size, 0, pack_process_key,
+                   UCT_MEM_HANDLE_NULL, "process key");
     }
-    free(test.good);
 
     if (attr.flags & UCT_MD_FLAG_EXPORTED_MKEY) {
         check_exported(run, md, md_name, &memory);

@@ -94,6 +94,9 @@ typedef struct ucp_lane_config {
     uint8_t is_device_only;
     size_t rkey_size; /**< Bytes of a packed remote key of this process's
                        *   memory */
+    /** Bytes of a key of all memory of this process, which needs no
+     *  registration; 0: there is none */
+    size_t process_key_size;
     ucs_linear_func_t reg_cost;
     ucp_lane_am_t am;
     ucp_lane_tag_t tag;

@@ -183,8 +183,9 @@ void ucp_lane_config_fill(ucp_worker_iface_t *wiface)
     lane->is_device_only = (lane->remote_types != 0) &&
                            !(lane->remote_types &
                              UCS_MEMORY_TYPES_CPU_ACCESSIBLE);
-    lane->rkey_size = md_attr->rkey_packed_size;
-    lane->reg_cost  = md_attr->reg_cost;
+    lane->rkey_size        = md_attr->rkey_packed_size;
+    lane->process_key_size = md_attr->process_key_packed_size;
+    lane->reg_cost         = md_attr->reg_cost;
     fill_am(&lane->am, wiface);
     fill_tag(&lane->tag, wiface);
     fill_put(&lane->put, wiface);

@@ -64,6 +64,13 @@ static int reg(ucp_ep_h ep, unsigned lane, ucp_mem_h user, void *buffer,
     return status == UCS_OK;
 }
 
+/* True if a domain with one of the flags `needed` must register the buffer. */
+static int must_reg(const ucp_lane_config_t *lane, uint64_t needed)
+{
+    return (lane->md_flags & needed) &&
+           ((needed != UCT_MD_FLAG_NEED_RKEY) || (lane->process_key_size == 0));
+}
+
 unsigned ucp_memhs_reg(ucp_ep_h ep, const ucp_rails_t *rails, uint64_t needed,
                        ucp_mem_h user, void *buffer, size_t length,
                        unsigned access, ucp_memhs_t *memhs)
@@ -82,7 +89,7 @@ unsigned ucp_memhs_reg(ucp_ep_h ep, const ucp_rails_t *rails, uint64_t needed,
         lane                  = ucp_rails_slot_lane(rails, slot);
         memhs->memh[slot]     = UCT_MEM_HANDLE_NULL;
         memhs->md_index[slot] = (uint8_t)ucp_ep_lane_md_index(ep, lane);
-        if (!(ep->config->lanes[lane].md_flags & needed) ||
+        if (!must_reg(&ep->config->lanes[lane], needed) ||
             reg(ep, lane, user, buffer, length, access, memhs, slot)) {
             ready |= UCS_BIT(slot);
         }

@@ -41,9 +41,11 @@ static inline void ucp_memhs_none(const ucp_rails_t *rails, ucp_memhs_t *memhs)
 
 /**
  * Registers the buffer with the memory domain of each lane in `rails`, if the
- * domain has one of the flags `needed` (UCT_MD_FLAG_NEED_*). `access`:
- * UCT_MD_MEM_ACCESS_*. `user`: a handle of the user that covers the buffer and
- * is used if possible, or NULL. `buffer`: NULL if the data is not contiguous;
+ * domain has one of the flags `needed` (UCT_MD_FLAG_NEED_*). For
+ * UCT_MD_FLAG_NEED_RKEY, domains with a process key need no registration: the
+ * caller sends that key, with the address. `access`: UCT_MD_MEM_ACCESS_*.
+ * `user`: a handle of the user that covers the buffer and is used if possible,
+ * or NULL. `buffer`: NULL if the data is not contiguous;
  * only the user's handle can then be used. Returns a bit for each slot whose
  * lanes can access the buffer now.
  */

@@ -22,10 +22,19 @@ int ucp_rndv_reg_remote(ucp_ep_h ep, const ucp_rails_t *rails,
 
 /* ------------------------------------------------------------- packing -- */
 
+/* Returns the bytes of the key of a domain's memory. Message and key together
+ * state the range, so a process key suffices: it is shorter, and an announcement
+ * with one of cma fits into a cache line. */
+static size_t key_size(const ucp_lane_config_t *lane)
+{
+    return !(lane->md_flags & UCT_MD_FLAG_NEED_RKEY) ? 0 :
+           (lane->process_key_size > 0)              ? lane->process_key_size :
+                                                       lane->rkey_size;
+}
+
 int ucp_rndv_keys_fit(const ucp_lane_config_t *lane)
 {
-    return !(lane->md_flags & UCT_MD_FLAG_NEED_RKEY) ||
-           (sizeof(ucp_rndv_key_t) + lane->rkey_size <= UCP_RNDV_MAX_KEYS);
+    return sizeof(ucp_rndv_key_t) + key_size(lane) <= UCP_RNDV_MAX_KEYS;
 }
 
 /* Writes a ucp_rndv_key_t and the key of one domain, if the domain needs keys.
@@ -34,25 +43,24 @@ static size_t pack_key(ucp_ep_h ep, unsigned lane, uct_mem_h memh,
                        ucp_rndv_key_t *key, size_t max_size)
 {
     const ucp_lane_config_t *config = &ep->config->lanes[lane];
-    size_t size;
-    ucs_status_t status;
+    uct_md_h md                     = ucp_ep_lane_domain(ep, lane)->md;
+    size_t size                     = key_size(config);
+    ucs_status_t status             = UCS_OK;
 
-    size = (config->md_flags & UCT_MD_FLAG_NEED_RKEY) ? config->rkey_size : 0;
-    if (((size > 0) && (memh == UCT_MEM_HANDLE_NULL)) ||
-        (sizeof(*key) + size > max_size)) {
+    if (sizeof(*key) + size > max_size) {
         return 0;
     }
-
     key->md_index = config->md_index;
     key->size     = (uint8_t)size;
-    if (memh != UCT_MEM_HANDLE_NULL) {
-        status = uct_md_mkey_pack(ucp_ep_lane_domain(ep, lane)->md, memh,
-                                  key + 1);
-        if (status != UCS_OK) {
-            ucs_debug("ep %p: no key for a buffer: %s", ep,
-                      ucs_status_string(status));
-            return 0;
-        }
+    if (size > 0) {
+        status = (config->process_key_size > 0) ?
+                     uct_md_process_key_pack(md, key + 1) :
+                     uct_md_mkey_pack(md, memh, key + 1);
+    }
+    if (status != UCS_OK) {
+        ucs_debug("ep %p: no key for a buffer: %s", ep,
+                  ucs_status_string(status));
+        return 0;
     }
     return sizeof(*key) + size;
 }

@@ -26,9 +26,14 @@ ucs_status_t uct_md_mem_dereg_v2(uct_md_h md, uct_mem_h memh,
 /* Packs a key for the range [address, +length) of a registration into `buffer`.
  * The key has uct_md_attr()->rkey_packed_size bytes, or
  * exported_mkey_packed_size bytes with the flag UCX_MKEY_PACK_EXPORT. `flags`:
- * UCX_MKEY_PACK_*. */
+ * UCX_MKEY_PACK_*, without UCX_MKEY_PACK_PROCESS. */
 ucs_status_t uct_md_mkey_pack_v2(uct_md_h md, uct_mem_h memh, void *address,
                                  size_t length, unsigned flags, void *buffer);
+
+/* Packs a key of all memory of this process that the domain could register into
+ * `buffer`: uct_md_attr()->process_key_packed_size bytes. UCS_ERR_UNSUPPORTED:
+ * that is 0. */
+ucs_status_t uct_md_process_key_pack(uct_md_h md, void *buffer);
 
 /* Returns the attributes that a domain detects for a range of memory. An
  * attribute that the domain does not detect gets a default: unknown type and

@@ -18,6 +18,15 @@ ucs_status_t uct_md_mkey_pack_v2(uct_md_h md, uct_mem_h memh, void *address,
     return md->ops->mkey_pack(md, memh, address, length, flags, buffer);
 }
 
+ucs_status_t uct_md_process_key_pack(uct_md_h md, void *buffer)
+{
+    if (uct_md_attr(md)->process_key_packed_size == 0) {
+        return UCS_ERR_UNSUPPORTED;
+    }
+    return md->ops->mkey_pack(md, UCT_MEM_HANDLE_NULL, NULL, 0,
+                              UCX_MKEY_PACK_PROCESS, buffer);
+}
+
 ucs_status_t uct_md_mkey_pack(uct_md_h md, uct_mem_h memh, void *rkey_buffer)
 {
     /* pack a key for the whole registration */

@@ -16,6 +16,7 @@ struct uct_check_md {
     uint64_t md_flags;       /* UCT_MD_FLAG_* that the manifest declares */
     uint64_t mem_types;      /* memory types that it declares, as bits */
     size_t key_size;         /* rkey_packed_size that the query has returned */
+    size_t process_key_size; /* process_key_packed_size likewise */
     size_t exported_size;    /* exported_mkey_packed_size that the query has
                               * returned */
 };
@@ -68,8 +69,9 @@ static ucs_status_t md_query(uct_md_h md, ucx_md_attr_t *attr)
     if (status != UCS_OK) {
         return status;
     }
-    check->key_size      = attr->rkey_packed_size;
-    check->exported_size = attr->exported_mkey_packed_size;
+    check->key_size         = attr->rkey_packed_size;
+    check->exported_size    = attr->exported_mkey_packed_size;
+    check->process_key_size = attr->process_key_packed_size;
 
     more = attr->flags & words & ~check->md_flags;
     if (more != 0) {
@@ -315,6 +317,8 @@ static ucs_status_t md_mkey_pack(uct_md_h md, uct_mem_h memh, void *address,
     return uct_check_bytes(name_of(md), "mkey_pack", buffer,
                            (flags & UCX_MKEY_PACK_EXPORT) ?
                                check->exported_size :
+                           (flags & UCX_MKEY_PACK_PROCESS) ?
+                               check->process_key_size :
                                check->key_size,
                            call_mkey_pack, &args);
 }

@@ -66,6 +66,18 @@ typedef struct cma_region {
     uint64_t length;
 } cma_region_t;
 
+/* An unpacked key of all memory of a process, by the lower half of its token. It
+ * is odd, and no address of a cma_region_t. */
+static inline uct_rkey_t cma_process_rkey(uint32_t token)
+{
+    return ((uct_rkey_t)token << 1) | 1;
+}
+
+static inline int cma_rkey_is_process(uct_rkey_t rkey)
+{
+    return rkey & 1;
+}
+
 /* Whether the peer can help with a copy (cma_help.c). */
 typedef enum {
     CMA_HELP_UNTRIED,  /* The peer has an inbox, but no offer was made yet */

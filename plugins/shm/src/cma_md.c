@@ -105,6 +105,9 @@ static ucs_status_t cma_md_query(uct_md_h md, ucx_md_attr_t *attr)
     attr->reg_cost               = ucs_linear_func_make(20e-9, 0);
     attr->rkey_packed_size       = sizeof(cma_wire_key_t);
     attr->reg_alignment          = 1;
+    if (UCX_TABLE_HAS(attr, process_key_packed_size)) {
+        attr->process_key_packed_size = sizeof(cma_wire_process_key_t);
+    }
     return UCS_OK;
 }
 
@@ -146,6 +149,14 @@ static ucs_status_t cma_md_mem_dereg(uct_md_h md, uct_mem_h memh,
 
 /* --- Keys ---------------------------------------------------------------- */
 
+static ucs_status_t pack_process_key(const cma_md_t *md, void *buffer)
+{
+    cma_wire_process_key_t key = {htole32((uint32_t)md->words.token)};
+
+    memcpy(buffer, &key, sizeof(key));
+    return UCS_OK;
+}
+
 static ucs_status_t cma_md_mkey_pack(uct_md_h md, uct_mem_h memh, void *address,
                                      size_t length, unsigned flags,
                                      void *buffer)
@@ -154,6 +165,9 @@ static ucs_status_t cma_md_mkey_pack(uct_md_h md, uct_mem_h memh, void *address,
     uint64_t start             = (uintptr_t)address;
     cma_wire_key_t key;
 
+    if (flags & UCX_MKEY_PACK_PROCESS) {
+        return pack_process_key((cma_md_t *)md, buffer);
+    }
     if (flags & (UCX_MKEY_PACK_EXPORT | UCX_MKEY_PACK_INVALIDATE)) {
         return UCS_ERR_UNSUPPORTED;
     }
@@ -172,6 +186,18 @@ static ucs_status_t cma_md_mkey_pack(uct_md_h md, uct_mem_h memh, void *address,
     return UCS_OK;
 }
 
+static ucs_status_t unpack_process_key(const void *buffer, uct_rkey_t *rkey_p)
+{
+    cma_wire_process_key_t key;
+
+    memcpy(&key, buffer, sizeof(key));
+    if (key.token == 0) {
+        return UCS_ERR_INVALID_PARAM;
+    }
+    *rkey_p = cma_process_rkey(le32toh(key.token));
+    return UCS_OK;
+}
+
 static ucs_status_t cma_rkey_unpack(const ucx_component_t *component,
                                     const void *buffer, size_t length,
                                     ucs_sys_device_t sys_dev,
@@ -180,6 +206,10 @@ static ucs_status_t cma_rkey_unpack(const ucx_component_t *component,
     cma_region_t *region;
     cma_wire_key_t key;
 
+    *handle_p = NULL;
+    if (length == sizeof(cma_wire_process_key_t)) {
+        return unpack_process_key(buffer, rkey_p);
+    }
     if (length < sizeof(key)) {
         return UCS_ERR_INVALID_PARAM;
     }
@@ -193,17 +223,18 @@ static ucs_status_t cma_rkey_unpack(const ucx_component_t *component,
     if (region == NULL) {
         return UCS_ERR_NO_MEMORY;
     }
-    *region   = (cma_region_t){le32toh(key.token), le64toh(key.address),
-                               le64toh(key.length)};
-    *rkey_p   = (uct_rkey_t)region;
-    *handle_p = NULL;
+    *region = (cma_region_t){le32toh(key.token), le64toh(key.address),
+                             le64toh(key.length)};
+    *rkey_p = (uct_rkey_t)region;
     return UCS_OK;
 }
 
 static ucs_status_t cma_rkey_release(const ucx_component_t *component,
                                      uct_rkey_t rkey, void *handle)
 {
-    free((void *)rkey);
+    if (!cma_rkey_is_process(rkey)) {
+        free((void *)rkey);
+    }
     return UCS_OK;
 }
 
@@ -213,6 +244,10 @@ static ucs_status_t cma_rkey_compare(const ucx_component_t *component,
     const cma_region_t *x = (const cma_region_t *)a;
     const cma_region_t *y = (const cma_region_t *)b;
 
+    if (cma_rkey_is_process(a) || cma_rkey_is_process(b)) {
+        *result = (a < b) ? -1 : (a > b);
+        return UCS_OK;
+    }
     *result = (x->token != y->token) ? ((x->token < y->token) ? -1 : 1) :
               (x->address != y->address) ?
                                        ((x->address < y->address) ? -1 : 1) :

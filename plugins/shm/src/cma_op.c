@@ -316,9 +316,16 @@ static ucs_status_t fill_iov(const uct_iov_t *iov, size_t iovcnt,
 
 /* Checks that the key belongs to this peer, and that the range is inside the
  * key's memory. */
-static ucs_status_t check_key(const cma_peer_t *peer, const cma_region_t *key,
+static ucs_status_t check_key(const cma_peer_t *peer, uct_rkey_t rkey,
                               uint64_t remote, size_t length)
 {
+    const cma_region_t *key = (const cma_region_t *)rkey;
+
+    if (cma_rkey_is_process(rkey)) {
+        return (rkey == cma_process_rkey((uint32_t)peer->token)) ?
+                   UCS_OK :
+                   UCS_ERR_INVALID_PARAM;
+    }
     if (key->token != (uint32_t)peer->token) {
         return UCS_ERR_INVALID_PARAM;
     }
@@ -371,7 +378,7 @@ static ucs_status_t op_start(uct_ep_h uct_ep, int is_put, const uct_iov_t *iov,
     if ((status != UCS_OK) || (length == 0)) {
         return status;
     }
-    status = check_key(peer, (const cma_region_t *)rkey, remote, length);
+    status = check_key(peer, rkey, remote, length);
     if (status == UCS_OK) {
         status = cma_peer_look(peer);
     }

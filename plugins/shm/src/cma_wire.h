@@ -39,6 +39,11 @@ typedef struct __attribute__((packed)) cma_wire_key {
     uint64_t length;
 } cma_wire_key_t;
 
+/* A remote key of all memory of a process */
+typedef struct cma_wire_process_key {
+    uint32_t token;
+} cma_wire_process_key_t;
+
 _Static_assert(sizeof(cma_wire_device_t) == 12, "on the wire");
 _Static_assert(sizeof(cma_wire_iface_t) == 21, "on the wire");
 _Static_assert(sizeof(cma_wire_key_t) == 20, "on the wire");

@@ -11,6 +11,7 @@
 
 #include <string.h>
 #include <sys/mman.h>
+#include <ucx/component.h>
 
 /* --- Order --------------------------------------------------------------- */
 
@@ -272,6 +273,73 @@ START_TEST(a_key_gives_access_only_to_its_memory)
 }
 END_TEST
 
+/* Unpacks a process key. `size`: its bytes; another number is an error. */
+static ucs_status_t unpack_process_key(const cma_side_t *side, const void *key,
+                                       size_t size, uct_rkey_t *rkey_p)
+{
+    const ucx_component_t *component = side->md->component;
+    void *handle;
+
+    return component->rkey_unpack(component, key, size,
+                                  UCS_SYS_DEVICE_ID_UNKNOWN, rkey_p, &handle);
+}
+
+/* A process key has the token that is also in the keys of registered memory. It
+ * gives access to all memory of its process, and of no other one. */
+START_TEST(a_process_key_gives_access_to_its_process)
+{
+    cma_side_t side;
+    cma_link_t link;
+    uct_rkey_t theirs, own;
+    uint8_t packed[sizeof(uint32_t)], none[sizeof(uint32_t)] = {0};
+    const ucx_component_t *component;
+    cma_other_t other;
+    uct_iov_t iov;
+    int result;
+
+    cma_other_begin(&other, &side, &link, NULL);
+    component = side.md->component;
+    cma_other_tell(&other, 'f', 1, 0, WINDOW);
+    iov = (uct_iov_t){side.memory, 100, NULL, 0, 1};
+
+    EXPECT_EQ(unpack_process_key(&side, link.card.key, sizeof(packed), &theirs),
+              UCS_OK);
+    EXPECT_EQ(uct_ep_get_zcopy(link.ep, &iov, 1, link.card.memory, theirs,
+                               NULL),
+              UCS_OK);
+    EXPECT_EQ(cma_first_bad(side.memory, 1, 100), -1);
+    /* Nothing is mapped there */
+    EXPECT_EQ(uct_ep_get_zcopy(link.ep, &iov, 1, 64, theirs, NULL),
+              UCS_ERR_INVALID_ADDR);
+
+    EXPECT_EQ(side.md->ops->mkey_pack(side.md, UCT_MEM_HANDLE_NULL, NULL, 0,
+                                      UCX_MKEY_PACK_PROCESS, packed),
+              UCS_OK);
+    EXPECT_EQ(unpack_process_key(&side, packed, sizeof(packed), &own), UCS_OK);
+    EXPECT_EQ(uct_ep_get_zcopy(link.ep, &iov, 1, (uintptr_t)side.memory, own,
+                               NULL),
+              UCS_ERR_INVALID_PARAM);
+    EXPECT_EQ(component->rkey_compare(component, own, own, &result), UCS_OK);
+    EXPECT_EQ(result, 0);
+    EXPECT_EQ(component->rkey_compare(component, own, theirs, &result), UCS_OK);
+    EXPECT_EQ(result == 0, 0);
+    EXPECT_EQ(component->rkey_compare(component, own, link.key.rkey, &result),
+              UCS_OK);
+    EXPECT_EQ(result == 0, 0);
+    EXPECT_EQ(component->rkey_release(component, own, NULL), UCS_OK);
+    EXPECT_EQ(component->rkey_release(component, theirs, NULL), UCS_OK);
+
+    EXPECT_EQ(unpack_process_key(&side, none, sizeof(none), &own),
+              UCS_ERR_INVALID_PARAM);
+    EXPECT_EQ(unpack_process_key(&side, packed, 3, &own),
+              UCS_ERR_INVALID_PARAM);
+    EXPECT_EQ(unpack_process_key(&side, link.card.key, 5, &own),
+              UCS_ERR_INVALID_PARAM);
+
+    cma_other_end(&other, &side, &link);
+}
+END_TEST
+
 /* Local memory with an unmapped hole, with a helper and without: only that
  * operation fails. */
 START_TEST(unmapped_memory_fails_the_operation)
@@ -359,6 +427,7 @@ int main(void)
         an_endpoint_may_go_before_its_operations,
         an_interface_may_close_before_its_operations,
         a_key_gives_access_only_to_its_memory,
+        a_process_key_gives_access_to_its_process,
         unmapped_memory_fails_the_operation,
         one_of_several_short_operations_fails,
     };

@@ -18,7 +18,7 @@
 
 /** The version that these headers describe. */
 #define UCX_PLUGIN_ABI_MAJOR 1
-#define UCX_PLUGIN_ABI_MINOR 1
+#define UCX_PLUGIN_ABI_MINOR 2
 #define UCX_PLUGIN_ABI_VERSION \
     UCX_PLUGIN_ABI(UCX_PLUGIN_ABI_MAJOR, UCX_PLUGIN_ABI_MINOR)
 

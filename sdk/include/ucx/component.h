@@ -78,6 +78,9 @@ typedef struct ucx_md_attr {
     uint64_t global_id;               /**< Same value for domains of the
                                        *   same device; 0: unknown */
     ucs_cpu_set_t local_cpus;         /**< Processors close to the device */
+    size_t process_key_packed_size;   /**< Bytes of a key from mkey_pack with
+                                       *   UCX_MKEY_PACK_PROCESS; 0: not
+                                       *   supported. Since 1.2 */
 } ucx_md_attr_t;
 
 /** Parameters of mem_alloc. */
@@ -131,6 +134,12 @@ enum {
     /** mkey_pack: this key can be invalidated without invalidating other
      *  keys */
     UCX_MKEY_PACK_INVALIDATE = 1u << 1,
+    /** mkey_pack: writes a key of all memory of this process that the domain
+     *  could register, without a registration: `memh` and `address` are NULL.
+     *  For transports whose accesses the system checks, not the key. The core
+     *  sends it with a message that states address and length of the memory, if
+     *  process_key_packed_size is not 0. Since 1.2 */
+    UCX_MKEY_PACK_PROCESS    = 1u << 2,
 };
 
 /** Result of mem_query. Before the call, the core sets the types and devices to
@@ -208,7 +217,8 @@ struct ucx_md_ops {
                               ucx_mem_attr_t *attr);
 
     /** Writes a key of rkey_packed_size bytes (of exported_mkey_packed_size
-     * bytes with UCX_MKEY_PACK_EXPORT). The key lets a peer access [address,
+     * bytes with UCX_MKEY_PACK_EXPORT, of process_key_packed_size bytes with
+     * UCX_MKEY_PACK_PROCESS). The key lets a peer access [address,
      * +length) of the registration; if `address` is NULL, the whole
      * registration. The bytes have an explicit byte order and contain no local
      * pointers, so that they can be sent. `flags`: UCX_MKEY_PACK_*;
@@ -263,7 +273,8 @@ struct ucx_component {
     /** Unpacks a key; rkey_release frees the result. The bytes come from a peer
      *  and are checked: a bad key is UCS_ERR_INVALID_PARAM, never an over-read.
      *  `length` bytes are readable at `buffer`; SIZE_MAX: the caller does not
-     *  know the length and guarantees one whole key. `sys_dev` is the device
+     *  know the length and guarantees one whole key of rkey_packed_size bytes.
+     *  A key of process_key_packed_size bytes has exactly this length. `sys_dev` is the device
      *  that will use the key, or UCS_SYS_DEVICE_ID_UNKNOWN. */
     ucs_status_t (*rkey_unpack)(const ucx_component_t *component,
                                 const void *buffer, size_t length,
