@@ -26,9 +26,9 @@ typedef struct key_test {
     guard_t guard;
     unsigned char *good; /* A valid packed key of `size` bytes */
     size_t size;
-    size_t
-        other_size;  /* Bytes of another kind of key: a key that is cut to them
-                        * may be one of that kind */
+    /* Bytes of another kind of key; 0: there is none. A key that is cut to them
+     * may be valid as that kind */
+    size_t other_size;
     unsigned tested; /* Number of keys that were unpacked */
 } key_test_t;
 
