@@ -127,7 +127,7 @@ START_TEST(list_json_is_complete)
     root = json_loads(output, 0, NULL);
     ck_assert_ptr_nonnull(root);
     ck_assert_int_eq(json_integer_value(json_object_get(root, "format")), 1);
-    ck_assert_str_eq(json_string_value(json_object_get(root, "abi")), "1.1");
+    ck_assert_str_eq(json_string_value(json_object_get(root, "abi")), "1.2");
     plugin = json_array_get(json_object_get(root, "plugins"), 0);
     for (i = 0; i < sizeof(members) / sizeof(members[0]); ++i) {
         ck_assert_msg(json_object_get(plugin, members[i]) != NULL, "%s",
@@ -331,7 +331,7 @@ START_TEST(command_line_is_checked)
     expect("list me", 2, "no argument");
     expect("path me", 2, "no argument");
     expect("--help", 0, "Examples:");
-    expect("--version", 0, "plugin ABI 1.1");
+    expect("--version", 0, "plugin ABI 1.2");
     free(output);
     ck_assert_int_eq(run_tool(&tree, "list 2>&1 >/dev/full", &output), 4);
     ck_assert_ptr_nonnull(strstr(output, "could not be written"));
