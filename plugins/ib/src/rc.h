@@ -192,6 +192,7 @@ struct rc_ep {
     uint64_t peer_token;  /* rc_iface_t.token of the peer; 0: none */
     struct rdma_cm_id *join_id; /* iWARP (rc_join.h): the connection of
                                  * librdmacm, or NULL */
+    unsigned join_tries;        /* Number of local ports that were in use */
     /* iWARP, from the peer's address: `psn` of the remote endpoint; key and
      * address of its rc_join_word_t */
     uint32_t peer_psn;

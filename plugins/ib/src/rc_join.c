@@ -20,6 +20,8 @@ enum {
     JOIN_MAGIC = 0x4a435855, /* "UXCJ" */
     RESOLVE_MS = 10000,
     BACKLOG    = 1024,
+    /* Maximum number of local ports that an endpoint tries */
+    MAX_TRIES  = 16,
     WORD_BYTES = 64, /* Not less than RC_IWARP_MIN_READ, the shortest read over
                       * the software iWARP of Linux (siw) */
 };
@@ -60,6 +62,26 @@ typedef struct join_event {
 
 /* --- Establishing --------------------------------------------------------- */
 
+static void to_sockaddr(const uint8_t ip[16], uint16_t port,
+                        struct sockaddr_storage *address)
+{
+    static const uint8_t mapped[12] = {0, 0, 0, 0, 0,    0,
+                                       0, 0, 0, 0, 0xff, 0xff};
+    struct sockaddr_in6 *in6        = (struct sockaddr_in6 *)address;
+    struct sockaddr_in *in          = (struct sockaddr_in *)address;
+
+    memset(address, 0, sizeof(*address));
+    if (memcmp(ip, mapped, sizeof(mapped)) == 0) {
+        in->sin_family = AF_INET;
+        in->sin_port   = htons(port);
+        memcpy(&in->sin_addr, ip + 12, 4);
+    } else {
+        in6->sin6_family = AF_INET6;
+        in6->sin6_port   = htons(port);
+        memcpy(&in6->sin6_addr, ip, 16);
+    }
+}
+
 static void join_failed(rc_ep_t *ep, const char *what, int error)
 {
     const ucx_host_t *host = rc_iface_of(ep)->host;
@@ -68,6 +90,39 @@ static void join_failed(rc_ep_t *ep, const char *what, int error)
              ibv_get_device_name(rc_iface_of(ep)->md->context->device),
              ep->qp->qp_num, what, strerror(error));
     rc_ep_fail(ep, UCS_ERR_UNREACHABLE, 1);
+}
+
+/* Begins to connect to the address `to`, from a port that librdmacm chooses. */
+static int resolve(rc_ep_t *ep, struct sockaddr *to)
+{
+    rc_iface_t *iface = rc_iface_of(ep);
+    struct sockaddr_storage from;
+
+    to_sockaddr(iface->port.gid.raw, 0, &from);
+    if (rdma_create_id(iface->join->channel, &ep->join_id, ep, RDMA_PS_TCP) !=
+        0) {
+        ep->join_id = NULL;
+        return -1;
+    }
+    return rdma_resolve_addr(ep->join_id, (struct sockaddr *)&from, to,
+                             RESOLVE_MS);
+}
+
+/* Called if the local port is in use. librdmacm chooses one that no other RDMA
+ * connection has, but on some devices TCP uses the same ports. Begins again with
+ * another one; after MAX_TRIES of them the endpoint fails. */
+static void try_other_port(rc_ep_t *ep)
+{
+    struct rdma_cm_id *before = ep->join_id;
+    int error                 = EADDRINUSE;
+
+    if (++ep->join_tries < MAX_TRIES) {
+        error = (resolve(ep, rdma_get_peer_addr(before)) == 0) ? 0 : errno;
+        rdma_destroy_id(before);
+    }
+    if (error != 0) {
+        join_failed(ep, "rdma_connect", error);
+    }
 }
 
 static void fill_param(const rc_ep_t *ep, struct rdma_conn_param *param)
@@ -94,7 +149,12 @@ static void connect_now(rc_ep_t *ep)
     fill_param(ep, &param);
     param.private_data     = &intro;
     param.private_data_len = sizeof(intro);
-    if (rdma_connect(ep->join_id, &param) != 0) {
+    if (rdma_connect(ep->join_id, &param) == 0) {
+        return;
+    }
+    if (errno == EADDRINUSE) {
+        try_other_port(ep);
+    } else {
         join_failed(ep, "rdma_connect", errno);
     }
 }
@@ -269,26 +329,6 @@ static void on_events(int fd, int events, void *arg)
 
 /* --- Start and end -------------------------------------------------------- */
 
-static void to_sockaddr(const uint8_t ip[16], uint16_t port,
-                        struct sockaddr_storage *address)
-{
-    static const uint8_t mapped[12] = {0, 0, 0, 0, 0,    0,
-                                       0, 0, 0, 0, 0xff, 0xff};
-    struct sockaddr_in6 *in6        = (struct sockaddr_in6 *)address;
-    struct sockaddr_in *in          = (struct sockaddr_in *)address;
-
-    memset(address, 0, sizeof(*address));
-    if (memcmp(ip, mapped, sizeof(mapped)) == 0) {
-        in->sin_family = AF_INET;
-        in->sin_port   = htons(port);
-        memcpy(&in->sin_addr, ip + 12, 4);
-    } else {
-        in6->sin6_family = AF_INET6;
-        in6->sin6_port   = htons(port);
-        memcpy(&in6->sin6_addr, ip, 16);
-    }
-}
-
 static int join_listen(rc_iface_t *iface, rc_join_t *join)
 {
     struct sockaddr_storage address;
@@ -422,27 +462,19 @@ static int is_lower(const rc_ep_t *ep, const rc_join_end_t *peer)
     return (order < 0) || ((order == 0) && (ep->qp->qp_num < peer->qpn));
 }
 
-static int resolve(rc_ep_t *ep, const rc_join_end_t *peer)
+static int connect_to(rc_ep_t *ep, const rc_join_end_t *peer)
 {
-    rc_iface_t *iface = rc_iface_of(ep);
-    struct sockaddr_storage from, to;
+    struct sockaddr_storage to;
 
-    to_sockaddr(iface->port.gid.raw, 0, &from);
     to_sockaddr(peer->ip, peer->port, &to);
-    if (rdma_create_id(iface->join->channel, &ep->join_id, ep, RDMA_PS_TCP) !=
-        0) {
-        ep->join_id = NULL;
-        return -1;
-    }
     ep->state |= RC_EP_GREETS;
-    return rdma_resolve_addr(ep->join_id, (struct sockaddr *)&from,
-                             (struct sockaddr *)&to, RESOLVE_MS);
+    return resolve(ep, (struct sockaddr *)&to);
 }
 
 ucs_status_t rc_join_start(rc_ep_t *ep, const rc_join_end_t *peer)
 {
     if (is_lower(ep, peer)) {
-        if ((ep->join_id != NULL) || (resolve(ep, peer) != 0)) {
+        if ((ep->join_id != NULL) || (connect_to(ep, peer) != 0)) {
             return UCS_ERR_UNREACHABLE;
         }
     } else if ((ep->join_id != NULL) &&
