@@ -92,8 +92,9 @@ struct ucp_request {
     /** Sends by rendezvous: UCP_PROTO_FLAG_* of the protocol that must transfer
      *  the data; 0: this protocol is selected by cost */
     uint16_t data_flags;
-    /** Tagged sends: tells the peer by which method to send in exchanges
-     *  (learn/exchange.h); 0: nothing */
+    /** Tagged sends: 1 + the method of this send (UCP_LEARN_* of learn/entry.h),
+     *  if it belongs to an exchange (learn/exchange.h): the peer shall use that
+     *  method, too. 0: it belongs to none */
     uint16_t exchange;
     ucp_worker_h worker;
     void *user_data;

@@ -33,6 +33,8 @@
 
 #include <stddef.h>
 
+/** Number of transfers without an announcement of the leader after which the
+ *  peer searches itself. */
 enum { UCP_LEARN_SILENT = 32 };
 
 /** A peer in an exchange. */

@@ -67,7 +67,7 @@ ucs_status_t self_query_devices(uct_md_h md, ucx_device_desc_t **devices_p,
     return UCS_OK;
 }
 
-/* CACHE_LINE: bytes of a line of the processor's cache, or half of them.
+/* CACHE_LINE: bytes of a cache line of most processors.
  * SHORT_HEADER: bytes in front of the payload of am_short. */
 enum { CACHE_LINE = 64, SHORT_HEADER = sizeof(uint64_t) };
 
