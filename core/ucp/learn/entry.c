@@ -271,15 +271,21 @@ static void take_over(ucp_learn_t *learn, const ucp_learn_entry_t *entry,
 
 /* Eager messages and fragments of a rendezvous are alike. Lengthens the warm-up
  * of both: before the transport has used all of its buffers once, their lines
- * are not in the caches. */
-static void set_messages(ucp_learn_t *learn, unsigned class)
+ * are not in the caches. These bytes may take twice as long; by that and a
+ * tenth, the first transfer of a trial may be slower, if transfers are long. */
+static void set_warm_up(ucp_learn_t *learn, unsigned class)
 {
     size_t count = WARM_BYTES >> (class + UCP_LEARN_MIN_LOG);
     uint8_t warm = (uint8_t)ucs_min(count, (size_t)MAX_WARM);
+    size_t length;
 
     learn->alike = UCS_BIT(UCP_LEARN_EAGER) | UCS_BIT(UCP_LEARN_AM);
     learn->warm[UCP_LEARN_EAGER] = ucs_max(warm, learn->warm[UCP_LEARN_EAGER]);
     learn->warm[UCP_LEARN_AM]    = ucs_max(warm, learn->warm[UCP_LEARN_AM]);
+    if (learn->is_long) {
+        length             = (size_t)1 << (class + UCP_LEARN_MIN_LOG);
+        learn->first_limit = (float)(1.1 + (double)WARM_BYTES / (double)length);
+    }
 }
 
 static ucp_learn_t *new_alone(const ucp_learn_entry_t *entry, const ucp_ep_h ep,
@@ -296,7 +302,7 @@ static ucp_learn_t *new_alone(const ucp_learn_entry_t *entry, const ucp_ep_h ep,
         first = expect_as(near, methods, first, expected);
     }
     ucp_learn_init(learn, methods, first, expected, class >= UCP_LEARN_LONG);
-    set_messages(learn, class);
+    set_warm_up(learn, class);
     take_over(learn, entry, ep, UCP_LEARN_ALONE, class);
     return learn;
 }
@@ -376,7 +382,7 @@ static ucp_learn_t *new_exchange(const ucp_learn_entry_t *entry,
     first = first_of_stream(entry, class, methods, first, expected);
     ucp_learn_exchange_init(exchange, methods, first, expected,
                             class >= UCP_LEARN_LONG);
-    set_messages(&exchange->learn, class);
+    set_warm_up(&exchange->learn, class);
     take_over(&exchange->learn, entry, ep, UCP_LEARN_EXCHANGE, class);
     return &exchange->learn;
 }

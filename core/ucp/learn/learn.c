@@ -6,18 +6,10 @@
  */
 #include "ucp/learn/learn.h"
 
+#include "ucp/learn/samples.h"
 #include "ucs/sys/math.h"
 
 #include <string.h>
-
-/* Limit of ucp_learn_noise(). With a larger value, a method that is clearly
- * faster would not be selected. */
-#define MAX_NOISE 0.3
-
-/* A sample is odd if it differs from ucp_learn_time() by more than this
- * fraction, and by more than three times the noise. Several odd samples in the
- * same direction mean that the conditions have changed. */
-#define MIN_CHANGE 0.25
 
 /* Transfers from the first odd sample to the next one: a part of the trials of
  * the peer, which delay transfers to it. Twice as many to each further one: all
@@ -39,55 +31,14 @@ enum { ODD_PARTS = 6 };
 /* Limit of the time that the first trial of a method is expected to add, as a
  * fraction of the time of the first EARLY transfers; of later ones MAX_COST. A
  * method that is expected to take 2.5 times as long is tried after 90
- * transfers. */
+ * transfers. A program makes fewer long transfers: LONG_COST. */
 #define EARLY_COST 0.1
+#define LONG_COST  0.03
 enum { EARLY = 100 };
 
 /* Another method is selected only if the time of the selected one exceeds the
  * time of the other by more than this fraction. */
 #define MIN_ADVANTAGE 0.05
-
-static void sort(float *values, unsigned count)
-{
-    unsigned i, k;
-    float value;
-
-    for (i = 1; i < count; ++i) {
-        value = values[i];
-        for (k = i; (k > 0) && (values[k - 1] > value); --k) {
-            values[k] = values[k - 1];
-        }
-        values[k] = value;
-    }
-}
-
-static unsigned sorted(const ucp_learn_method_t *method, float *values)
-{
-    memcpy(values, method->samples, method->count * sizeof(*values));
-    sort(values, method->count);
-    return method->count;
-}
-
-double ucp_learn_median(const ucp_learn_t *learn, unsigned index)
-{
-    float values[UCP_LEARN_SAMPLES];
-    unsigned count = sorted(&learn->method[index], values);
-
-    return (count == 0) ? 0 : values[count / 2];
-}
-
-double ucp_learn_noise(const ucp_learn_t *learn, unsigned index)
-{
-    float values[UCP_LEARN_SAMPLES];
-    unsigned count = sorted(&learn->method[index], values);
-    double noise;
-
-    if (count < 2) {
-        return 0;
-    }
-    noise = (values[2 * (count - 1) / 3] - values[0]) / values[(count - 1) / 3];
-    return ucs_min(noise, MAX_NOISE);
-}
 
 ucp_learn_reason_t ucp_learn_reason(const ucp_learn_t *learn)
 {
@@ -126,6 +77,14 @@ static unsigned num_timed(const ucp_learn_t *learn)
 static unsigned trial_length(const ucp_learn_t *learn, unsigned index)
 {
     return learn->warm[index] + num_timed(learn);
+}
+
+/* True if the last transfer was the first one of a trial that may end with it
+ * (ucp_learn_t::first_limit). */
+static int is_first(const ucp_learn_t *learn)
+{
+    return (learn->first_limit > 0) && (learn->trial != learn->best) &&
+           (learn->left + 1U == trial_length(learn, learn->trial));
 }
 
 /* Returns the number of transfers after the first odd sample (ODD_PARTS); the
@@ -178,45 +137,6 @@ void ucp_learn_continue(ucp_learn_t *learn, const ucp_learn_t *from)
     learn->record  = NULL;
 }
 
-void ucp_learn_forget(ucp_learn_t *learn, unsigned index)
-{
-    learn->method[index].count = 0;
-    learn->method[index].next  = 0;
-    learn->method[index].time  = 0;
-}
-
-/* Called after a change of the samples, of which there is at least one. */
-static void set_time(ucp_learn_method_t *method)
-{
-    float values[UCP_LEARN_SAMPLES];
-    unsigned count = sorted(method, values);
-
-    method->time = values[(count - 1) / 3];
-}
-
-void ucp_learn_add(ucp_learn_t *learn, unsigned index, double sample)
-{
-    ucp_learn_method_t *method = &learn->method[index];
-
-    method->samples[method->next] = (float)sample;
-    method->next = (uint8_t)((method->next + 1) % UCP_LEARN_SAMPLES);
-    if (method->count < UCP_LEARN_SAMPLES) {
-        ++method->count;
-    }
-    set_time(method);
-}
-
-void ucp_learn_scale(ucp_learn_t *learn, unsigned index, double factor)
-{
-    ucp_learn_method_t *method = &learn->method[index];
-    unsigned i;
-
-    for (i = 0; i < method->count; ++i) {
-        method->samples[i] *= (float)factor;
-    }
-    method->time *= (float)factor;
-}
-
 /* ---------------------------------------------------------- what is next -- */
 
 /* Returns the number of transfers until a method's trial is due; 0 or negative
@@ -228,11 +148,12 @@ static int32_t remaining(const ucp_learn_t *learn, unsigned index)
 
 /* Returns the expected time by a method in relation to that by the selected
  * one; 1 if it is unknown. If the selected method is slower than expected, the
- * others are not: they are tried soon. */
+ * others are not: they are tried soon. But all methods are slower for long
+ * transfers, whose data is not in the caches. */
 static double expected_ratio(const ucp_learn_t *learn, unsigned index)
 {
-    double best = ucs_max(ucp_learn_time(learn, learn->best),
-                          (double)learn->expected[learn->best]);
+    double time = learn->is_long ? 0 : ucp_learn_time(learn, learn->best);
+    double best = ucs_max(time, (double)learn->expected[learn->best]);
 
     return ((best > 0) && (learn->expected[index] > 0)) ?
                learn->expected[index] / best :
@@ -244,10 +165,15 @@ static double expected_ratio(const ucp_learn_t *learn, unsigned index)
 static int is_affordable(const ucp_learn_t *learn, unsigned index)
 {
     uint32_t early = ucs_min(learn->count, (uint32_t)EARLY);
-    double limit   = EARLY_COST * early + MAX_COST * (learn->count - early);
-    double more    = expected_ratio(learn, index) - 1;
+    double share   = learn->is_long ? LONG_COST : EARLY_COST;
+    double limit   = share * early + MAX_COST * (learn->count - early);
+    double ratio   = expected_ratio(learn, index);
+    unsigned count = ((learn->first_limit > 0) &&
+                      (ratio > learn->first_limit)) ?
+                         1 :
+                         trial_length(learn, index);
 
-    return trial_length(learn, index) * more <= limit;
+    return count * (ratio - 1) <= limit;
 }
 
 /* True if the trial of the method `a` comes before that of `b`; both are
@@ -307,7 +233,8 @@ unsigned ucp_learn_next(ucp_learn_t *learn, int *timed_p)
         }
         start_trial(learn, due);
     }
-    *timed_p      = (--learn->left < num_timed(learn));
+    --learn->left;
+    *timed_p      = (learn->left < num_timed(learn)) || is_first(learn);
     learn->timing = (uint8_t)*timed_p;
     return learn->trial;
 }
@@ -355,34 +282,6 @@ static void try_others(ucp_learn_t *learn)
             learn->method[i].due = learn->count + 1;
         }
     }
-}
-
-int ucp_learn_watch(ucp_learn_t *learn, double sample)
-{
-    double time  = ucp_learn_time(learn, learn->best);
-    double bound = ucs_max(3 * ucp_learn_noise(learn, learn->best), MIN_CHANGE);
-    int is_slow  = (sample > time * (1 + bound));
-    int is_fast  = (sample * (1 + bound) < time);
-    unsigned i;
-
-    if (!is_slow && !is_fast) {
-        learn->num_odd = 0;
-        ucp_learn_add(learn, learn->best, sample);
-        return 0;
-    }
-    if ((learn->num_odd > 0) && ((learn->odd[0] > time) != is_slow)) {
-        learn->num_odd = 0;
-    }
-    learn->odd[learn->num_odd++] = (float)sample;
-    if (learn->num_odd < UCP_LEARN_ODD) {
-        return 0;
-    }
-    learn->num_odd = 0;
-    ucp_learn_forget(learn, learn->best);
-    for (i = 0; i < UCP_LEARN_ODD; ++i) {
-        ucp_learn_add(learn, learn->best, learn->odd[i]);
-    }
-    return is_slow;
 }
 
 /* Called after a trial of the method `index`: selects it if it is faster than
@@ -433,6 +332,16 @@ static void schedule(ucp_learn_t *learn, unsigned index)
     }
 }
 
+/* Called with the time of the first transfer of a trial. It is a sample only if
+ * it ends the trial. */
+static void end_first(ucp_learn_t *learn, double sample)
+{
+    if (sample > learn->first_limit * ucp_learn_time(learn, learn->best)) {
+        ucp_learn_add(learn, learn->trial, sample);
+        learn->left = 0;
+    }
+}
+
 static int is_hopeless(const ucp_learn_t *learn, unsigned index)
 {
     unsigned least = learn->is_long ? 1 : 3;
@@ -470,9 +379,11 @@ void ucp_learn_result(ucp_learn_t *learn, double seconds_per_byte)
     }
     learn->timing              = 0;
     learn->method[index].drops = 0;
-    if ((index == learn->best) &&
-        (learn->method[index].count >= num_timed(learn)) &&
-        (learn->left == 0)) {
+    if (is_first(learn)) {
+        end_first(learn, seconds_per_byte);
+    } else if ((index == learn->best) &&
+               (learn->method[index].count >= num_timed(learn)) &&
+               (learn->left == 0)) {
         if (ucp_learn_watch(learn, seconds_per_byte)) {
             try_others(learn);
         }

@@ -104,6 +104,11 @@ typedef struct ucp_learn {
      *  data in the same way: if one of them is far slower than the selected
      *  method, so are the others. 0 unless the caller changes it */
     uint8_t alike;
+    /** If the first transfer of a trial takes more than this many times as long
+     *  as the selected method, the trial ends: only the first bytes of a
+     *  transfer suffer from the change of the method. 0, unless the caller
+     *  changes it: the first transfer is not timed */
+    float first_limit;
     /** 1: `best` was set by ucp_learn_follow() for the last transfer */
     uint8_t is_led;
     /** The latest samples of `best`, if all of them are odd: they differ from
@@ -148,37 +153,12 @@ void ucp_learn_result(ucp_learn_t *learn, double seconds_per_byte);
  *  ends and is repeated soon. */
 void ucp_learn_drop(ucp_learn_t *learn);
 
-/** Removes all samples of a method. */
-void ucp_learn_forget(ucp_learn_t *learn, unsigned method);
-
-/** Adds a sample, in seconds per byte, which replaces the oldest one if there
- *  are UCP_LEARN_SAMPLES. */
-void ucp_learn_add(ucp_learn_t *learn, unsigned method, double sample);
-
-/** Adds a sample of the selected method, unless the sample is odd
- *  (ucp_learn::odd). UCP_LEARN_ODD odd samples in a row, all slower or all
- *  faster, replace the earlier samples. Returns non-zero if slower samples have
- *  now replaced them. */
-int ucp_learn_watch(ucp_learn_t *learn, double sample);
-
-/** Multiplies all samples of a method by a factor. */
-void ucp_learn_scale(ucp_learn_t *learn, unsigned method, double factor);
-
 /** Returns the time of a method in seconds per byte: about a third of its
  *  samples are smaller. Returns 0 if the method has no samples. */
 static inline double ucp_learn_time(const ucp_learn_t *learn, unsigned method)
 {
     return learn->method[method].time;
 }
-
-/** Returns the median of a method's samples: of two middle samples, the greater
- *  one. Returns 0 if there are none. */
-double ucp_learn_median(const ucp_learn_t *learn, unsigned method);
-
-/** Returns the range of a method's samples, without the slowest third, as a
- *  fraction of ucp_learn_time(); at most 0.3. Returns 0 if there are fewer than
- *  two samples. */
-double ucp_learn_noise(const ucp_learn_t *learn, unsigned method);
 
 /** Returns why the method `best` is selected. */
 ucp_learn_reason_t ucp_learn_reason(const ucp_learn_t *learn);

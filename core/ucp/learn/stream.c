@@ -6,6 +6,7 @@
 #include "ucp/learn/stream.h"
 
 #include "ucp/learn/due.h"
+#include "ucp/learn/samples.h"
 #include "ucs/sys/math.h"
 
 #include <string.h>

@@ -475,18 +475,31 @@ START_TEST(a_disappointing_method_becomes_rare)
 }
 END_TEST
 
+/* Initializes the search as for transfers of 16 MiB. */
+static void init_long(ucp_learn_t *learn, unsigned first,
+                      const double *expected)
+{
+    ucp_learn_init(learn, UCS_MASK(METHODS), first, expected, 1);
+    learn->first_limit = 1.225F;
+}
+
 /* Returns how many transfers precede the first one by `method`, of at most
- * 1000. */
-static unsigned first_by(unsigned method, const double *expected, int is_long)
+ * 1000, if all take `slower` times as long as expected. */
+static unsigned first_by(unsigned method, const double *expected, int is_long,
+                         double slower)
 {
     ucp_learn_t learn;
     unsigned i;
     int timed;
 
-    ucp_learn_init(&learn, UCS_MASK(METHODS), EAGER, expected, is_long);
+    if (is_long) {
+        init_long(&learn, EAGER, expected);
+    } else {
+        ucp_learn_init(&learn, UCS_MASK(METHODS), EAGER, expected, 0);
+    }
     for (i = 0; (i < 1000) && (ucp_learn_next(&learn, &timed) != method); ++i) {
         if (timed) {
-            ucp_learn_result(&learn, expected[learn.trial]);
+            ucp_learn_result(&learn, slower * expected[learn.trial]);
         }
     }
     return i;
@@ -500,11 +513,14 @@ START_TEST(expected_times_determine_the_first_trials)
     const double times[METHODS] = {1e-10, 2.5e-10, 1.2e-10, 5e-10};
     const unsigned count        = UCP_LEARN_WARM + UCP_LEARN_TIMED;
 
-    ck_assert_uint_le(first_by(PUT, times, 0), UCP_LEARN_SKIP + 2 * count);
-    ck_assert_uint_ge(first_by(GET, times, 0), 80);
-    ck_assert_uint_le(first_by(GET, times, 0), 100);
-    ck_assert_uint_ge(first_by(AM, times, 0), 1000);
-    ck_assert_uint_le(first_by(GET, times, 1), 50);
+    ck_assert_uint_le(first_by(PUT, times, 0, 1), UCP_LEARN_SKIP + 2 * count);
+    ck_assert_uint_ge(first_by(GET, times, 0, 1), 80);
+    ck_assert_uint_le(first_by(GET, times, 0, 1), 100);
+    ck_assert_uint_ge(first_by(AM, times, 0, 1), 1000);
+    ck_assert_uint_le(first_by(GET, times, 1, 1), 50);
+    /* the data of long transfers is not in the caches: all methods are slower */
+    ck_assert_uint_lt(first_by(GET, times, 0, 3), 50);
+    ck_assert_uint_eq(first_by(GET, times, 1, 3), first_by(GET, times, 1, 1));
 }
 END_TEST
 
@@ -574,7 +590,7 @@ START_TEST(methods_like_a_slow_one_are_tried_later)
 END_TEST
 
 /* Long transfers: the fastest method is found after few of them, and if the
- * estimates are right, trials add a tenth of the time at most. */
+ * estimates are right, trials add a twentieth of the time at most. */
 START_TEST(long_transfers_have_short_trials)
 {
     double times[METHODS];
@@ -584,8 +600,7 @@ START_TEST(long_transfers_have_short_trials)
     for (i = 0; i < PROFILES; ++i) {
         for (seed = 0; (seed < 20) && is_steady(&profiles[i]); ++seed) {
             start(&m, &profiles[i], MB16, seed % METHODS, seed);
-            ucp_learn_init(&m.learn, UCS_MASK(METHODS), seed % METHODS, unknown,
-                           1);
+            init_long(&m.learn, seed % METHODS, unknown);
             transfer(&m, 20);
             check_best(&m, "after 20 long transfers");
         }
@@ -595,14 +610,54 @@ START_TEST(long_transfers_have_short_trials)
         for (k = 0; (k < METHODS) && is_steady(&profiles[i]); ++k) {
             start(&m, &profiles[i], MB16, k, 1);
             if (is_good(&m)) {
-                ucp_learn_init(&m.learn, UCS_MASK(METHODS), k, times, 1);
+                init_long(&m.learn, k, times);
                 transfer(&m, 40);
-                ck_assert_msg(m.time <= 1.1 * 40 * profiles[i].time[k][MB16] *
+                ck_assert_msg(m.time <= 1.05 * 40 * profiles[i].time[k][MB16] *
                                             (1 + profiles[i].noise),
                               "%s: %g us", profiles[i].name, m.time);
             }
         }
     }
+}
+END_TEST
+
+/* Makes transfers by get, each of 1 s, until the first trial of put has ended,
+ * whose first transfer takes `first`, the others 0.9 s. Returns the number of
+ * transfers by put. */
+static unsigned first_trial(ucp_learn_t *learn, double first)
+{
+    unsigned count = 0;
+    unsigned method, i;
+    int timed;
+
+    for (i = 0; (i < 100) &&
+                ((learn->method[PUT].count == 0) || (learn->trial == PUT));
+         ++i) {
+        method = ucp_learn_next(learn, &timed);
+        count += (method == PUT);
+        if (timed) {
+            ucp_learn_result(learn, (method != PUT) ? 1.0 :
+                                    (count == 1)    ? first :
+                                                      0.9);
+        }
+    }
+    return count;
+}
+
+/* A trial of long transfers ends after the first one if that is clearly slower
+ * than the selected method; otherwise the later ones decide. */
+START_TEST(a_slow_first_transfer_ends_a_long_trial)
+{
+    ucp_learn_t learn;
+
+    init_long(&learn, GET, unknown);
+    ck_assert_uint_eq(first_trial(&learn, 1.3), 1);
+    ck_assert_uint_eq(learn.best, GET);
+
+    init_long(&learn, GET, unknown);
+    ck_assert_uint_eq(first_trial(&learn, 1.2),
+                      UCP_LEARN_LONG_WARM + UCP_LEARN_LONG_TIMED);
+    ck_assert_uint_eq(learn.best, PUT);
 }
 END_TEST
 
@@ -612,4 +667,5 @@ SUITE_MAIN("learn", finds_the_best, stays_with_the_best,
            expected_times_determine_the_first_trials,
            methods_like_a_slow_one_are_tried_later,
            a_wrong_estimate_is_soon_noticed, long_transfers_have_short_trials,
-           trials_of_the_peer_cause_none, a_disappointing_method_becomes_rare)
+           trials_of_the_peer_cause_none, a_disappointing_method_becomes_rare,
+           a_slow_first_transfer_ends_a_long_trial)
