@@ -341,6 +341,19 @@ static unsigned first_of_stream(const ucp_learn_entry_t *entry, unsigned class,
     return (expected[once] * (double)length < limit) ? once : first;
 }
 
+/* Returns the methods whose requests complete when the data is transferred
+ * (bits). */
+static unsigned exact_methods(ucp_op_t op)
+{
+    unsigned methods = 0;
+    unsigned i;
+
+    for (i = 0; i < UCP_LEARN_METHODS; ++i) {
+        methods |= ucp_learn_ends_with_request(op, i) ? UCS_BIT(i) : 0;
+    }
+    return methods;
+}
+
 /* At least the credit of the replaced configuration is taken over. Otherwise
  * each change of the configuration would permit the first trials to overdraw
  * the credit again. */
@@ -358,6 +371,7 @@ static ucp_learn_t *new_stream(const ucp_learn_entry_t *entry,
     }
     first = first_of_stream(entry, class, methods, first, expected);
     ucp_learn_stream_init(stream, methods, first, expected);
+    stream->exact = (uint8_t)exact_methods(entry->op);
     if (other != NULL) {
         before = ucp_learn_stream_of(other->of[load][class]);
         if (is_continued(other, &before->learn, ep)) {

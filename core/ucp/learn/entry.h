@@ -79,6 +79,14 @@ static inline int ucp_learn_is_stream(ucp_learn_load_t load)
     return (load == UCP_LEARN_STREAM) || (load == UCP_LEARN_BOTH);
 }
 
+/** True if a request of this method completes when the peer (for a get: this
+ *  process) has the data. Otherwise a PROBE is necessary. */
+static inline int ucp_learn_ends_with_request(ucp_op_t op, unsigned method)
+{
+    return (op == UCP_OP_GET) || (method == UCP_LEARN_GET) ||
+           (method == UCP_LEARN_PUT);
+}
+
 /** Returns the words to add to the name of transfers of this load. */
 const char *ucp_learn_load_name(ucp_learn_load_t load);
 

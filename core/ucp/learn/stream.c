@@ -6,30 +6,11 @@
 #include "ucp/learn/stream.h"
 
 #include "ucp/learn/due.h"
+#include "ucp/learn/epoch.h"
 #include "ucp/learn/samples.h"
 #include "ucs/sys/math.h"
 
 #include <string.h>
-
-/* Number of transfers in an epoch that count (count_for()): MIN_BYTES in total,
- * but from MIN_COUNT to MAX_COUNT transfers, or the number in flight if that is
- * more. LARGE_COUNT if each has LARGE bytes or more. */
-enum {
-    MIN_BYTES   = 262144,
-    MIN_COUNT   = 8,
-    MAX_COUNT   = 16,
-    LARGE       = 2 << 20,
-    LARGE_COUNT = 8,
-    MAX_SCALE   = 3, /* Maximum of ucp_learn_stream::scale */
-};
-
-/* Minimum number of transfers in a warm-up, if they have less than LARGE bytes
- * in total: until then, the data is in the caches where the other method has
- * put it. */
-enum { MIN_WARM = 16 };
-
-/* Minimum number of transfers in flight of a stream. */
-enum { MIN_IN_FLIGHT = 2 };
 
 /* Numbers of transfers, except MAX_DROP and MIN_SAMPLES. */
 enum {
@@ -90,81 +71,6 @@ void ucp_learn_stream_continue(ucp_learn_stream_t *stream,
 
 /* -------------------------------------------------------- the next epoch -- */
 
-static unsigned count_for(const ucp_learn_stream_t *stream, unsigned warm,
-                          size_t length)
-{
-    size_t count = ucs_min(MIN_BYTES / length, (size_t)MAX_COUNT);
-
-    count = ucs_max(ucs_max(count, (size_t)MIN_COUNT), (size_t)warm);
-    if (length >= LARGE) {
-        count = LARGE_COUNT;
-    }
-    return (unsigned)count << stream->scale;
-}
-
-/* Returns the number of transfers in the warm-up of the present stage, which
- * usually are `usual`. BEFORE follows transfers by the same method, so that few
- * are sufficient, but not at the beginning of a stream, whose first transfers
- * are slow. After a long epoch FULL, the data is in the caches where the other
- * method has put it, and the warm-up of AFTER is as much longer. */
-static unsigned warm_up(const ucp_learn_stream_t *stream, unsigned usual)
-{
-    const ucp_learn_t *learn = &stream->learn;
-
-    if (stream->stage == UCP_LEARN_BEFORE) {
-        return (learn->method[learn->best].count == 0) ? usual : MIN_IN_FLIGHT;
-    }
-    return ((stream->stage == UCP_LEARN_AFTER) &&
-            ucp_learn_is_close(stream, learn->trial)) ?
-               usual << UCP_LEARN_LONG_LOG :
-               usual;
-}
-
-/* Returns the epoch of the present stage. */
-static ucp_learn_epoch_t epoch_of(ucp_learn_stream_t *stream,
-                                  unsigned in_flight, size_t length)
-{
-    const ucp_learn_t *learn = &stream->learn;
-    unsigned warm = ucs_min(in_flight, (unsigned)UCP_LEARN_STREAM_WARM);
-    ucp_learn_epoch_t epoch = {.method = learn->best};
-
-    if (stream->stage == UCP_LEARN_FIRST) {
-        epoch.method = learn->trial;
-        epoch.warm   = 1;
-        epoch.count  = UCP_LEARN_STREAM_FIRST - 1;
-        return epoch;
-    }
-    warm            = ucs_max(warm, (unsigned)MIN_IN_FLIGHT);
-    stream->counted = (uint16_t)count_for(stream, warm, length);
-    if (length < LARGE / MIN_WARM) {
-        warm = ucs_max(warm, (unsigned)MIN_WARM);
-    }
-    stream->warm = (uint16_t)warm;
-    epoch.warm   = (uint16_t)warm_up(stream, warm);
-    epoch.count  = stream->counted;
-    if (stream->stage == UCP_LEARN_FULL) {
-        epoch.method = learn->trial;
-        if (ucp_learn_is_close(stream, learn->trial)) {
-            epoch.count = (uint16_t)(epoch.count << UCP_LEARN_LONG_LOG);
-        }
-    }
-    return epoch;
-}
-
-/* Returns by how many transfers trials may overdraw the credit. `count`: of the
- * transfers until now. */
-static uint8_t advance_for(uint32_t count, unsigned in_flight, size_t length)
-{
-    size_t most   = ((size_t)UCP_LEARN_ADVANCE_MAX_MIB << 20) / length;
-    size_t least  = (count < LARGE_COUNT) ? 1 : UCP_LEARN_ADVANCE_LARGE;
-    size_t wanted = ((size_t)UCP_LEARN_ADVANCE_MIN_MIB << 20) / length;
-
-    wanted = ucs_max(wanted, (size_t)UCP_LEARN_ADVANCE * in_flight);
-    wanted = ucs_max(wanted, (size_t)UCP_LEARN_ADVANCE_MIN);
-    wanted = ucs_min(wanted, ucs_max(most, least));
-    return (uint8_t)ucs_min(wanted, (size_t)UINT8_MAX);
-}
-
 int ucp_learn_stream_add(ucp_learn_stream_t *stream)
 {
     ++stream->learn.count;
@@ -179,7 +85,7 @@ int ucp_learn_stream_next(ucp_learn_stream_t *stream, unsigned in_flight,
     ucp_learn_t *learn = &stream->learn;
     unsigned transfers;
 
-    stream->advance = advance_for(learn->count, in_flight, length);
+    stream->advance = ucp_learn_epoch_advance(stream, in_flight, length);
     if (stream->stage == UCP_LEARN_IDLE) {
         learn->trial = (uint8_t)ucp_learn_find_due(stream);
         if ((learn->trial == UCP_LEARN_NONE) &&
@@ -189,7 +95,7 @@ int ucp_learn_stream_next(ucp_learn_stream_t *stream, unsigned in_flight,
         }
         stream->stage = UCP_LEARN_BEFORE;
     }
-    *epoch    = epoch_of(stream, in_flight, length);
+    *epoch    = ucp_learn_epoch_of(stream, in_flight, length);
     transfers = epoch->warm + epoch->count;
     learn->count += transfers - 1;
     stream->credit += (float)(SHARE * (transfers - 1));
@@ -201,7 +107,7 @@ int ucp_learn_stream_next(ucp_learn_stream_t *stream, unsigned in_flight,
 
 void ucp_learn_stream_scale(ucp_learn_stream_t *stream, int longer)
 {
-    if (longer && (stream->scale < MAX_SCALE)) {
+    if (longer && (stream->scale < UCP_LEARN_MAX_SCALE)) {
         ++stream->scale;
     } else if (!longer && (stream->scale > 0)) {
         --stream->scale;

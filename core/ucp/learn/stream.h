@@ -35,18 +35,22 @@
 
 enum {
     /** Number of transfers by B in the epoch FIRST */
-    UCP_LEARN_STREAM_FIRST    = 5,
+    UCP_LEARN_STREAM_FIRST       = 5,
     /** By how much the credit may be overdrawn: ADVANCE times the transfers in
      *  flight, but at least ADVANCE_MIN transfers and ADVANCE_MIN_MIB MiB; at
-     *  most ADVANCE_MAX_MIB MiB, or ADVANCE_LARGE transfers if these are
-     *  more, but one transfer at the beginning of the stream */
-    UCP_LEARN_ADVANCE         = 4,
-    UCP_LEARN_ADVANCE_MIN     = 64,
-    UCP_LEARN_ADVANCE_MIN_MIB = 4,
-    UCP_LEARN_ADVANCE_MAX_MIB = 16,
-    UCP_LEARN_ADVANCE_LARGE   = 6,
+     *  most ADVANCE_MAX_MIB MiB, or the transfers in flight if these are more,
+     *  up to ADVANCE_WINDOW_MIB MiB; or ADVANCE_LARGE transfers if these are
+     *  still more, but one transfer at the beginning of the stream */
+    UCP_LEARN_ADVANCE            = 4,
+    UCP_LEARN_ADVANCE_MIN        = 64,
+    UCP_LEARN_ADVANCE_MIN_MIB    = 4,
+    UCP_LEARN_ADVANCE_MAX_MIB    = 16,
+    UCP_LEARN_ADVANCE_WINDOW_MIB = 32,
+    UCP_LEARN_ADVANCE_LARGE      = 6,
+    /** Maximum of ucp_learn_stream::scale */
+    UCP_LEARN_MAX_SCALE          = 3,
     /** Maximum number of transfers of the warm-up */
-    UCP_LEARN_STREAM_WARM     = 64,
+    UCP_LEARN_STREAM_WARM        = 64,
 };
 
 typedef enum {
@@ -78,6 +82,11 @@ typedef struct ucp_learn_stream {
      *  slower in FIRST, so that FULL follows; those whose epoch FULL is longer,
      *  because they were almost as fast as the selected method */
     uint8_t rough, passed, close;
+    /** Bit map of the methods whose requests complete when the data is
+     *  transferred: an epoch FULL by one of them has a short warm-up, and the
+     *  caller lengthens it while transfers of the selected method are in flight
+     *  that began earlier. 0 unless the caller changes it */
+    uint8_t exact;
     /** The number of transfers that count in an epoch is multiplied by 2^scale,
      *  because too many of them end together. Not in FIRST */
     uint8_t scale;

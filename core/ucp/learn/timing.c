@@ -187,6 +187,24 @@ static ucp_mark_t *mark_of(ucp_timing_t *timing, const ucp_request_t *req)
     return NULL;
 }
 
+/* True if a transfer of the endpoint is in flight that began before the trial's
+ * epoch, by the selected method. ucp_ep::awaited has the order in which the
+ * requests began. */
+static int has_earlier(const ucp_timing_t *timing)
+{
+    const ucp_request_t *req;
+
+    if (timing->stream->stage != UCP_LEARN_FULL) {
+        return 0;
+    }
+    ucs_list_for_each(req, &timing->ep->awaited, ep_link) {
+        if (!(req->flags & UCP_REQUEST_FLAG_RECV)) {
+            return !(req->flags & UCP_REQUEST_FLAG_TIMED);
+        }
+    }
+    return 0;
+}
+
 /* Called when the last request that has completed proves to be the end of a
  * group. */
 static void end_group(ucp_timing_t *timing)
@@ -197,7 +215,9 @@ static void end_group(ucp_timing_t *timing)
         return;
     }
     if (first->time == 0) {
-        *first = timing->end;
+        if (!has_earlier(timing)) {
+            *first = timing->end;
+        }
         return;
     }
     ++timing->groups;

@@ -37,8 +37,9 @@
  * two calls of progress: for example, it copies the data that it receives. The
  * time from one request to another may then include one group too many or too
  * few. So if all requests of an epoch complete when their data is transferred,
- * the marks are the ends of groups: of the first group after the warm-up, and
- * of the last group. An epoch has no result if there are fewer than MIN_GROUPS
+ * the marks are the ends of groups: of the first group after the warm-up after
+ * which no earlier transfers by another method are in flight, and of the last
+ * group. An epoch has no result if there are fewer than MIN_GROUPS
  * groups between the marks, or if for some time no transfer was in flight.
  */
 #ifndef UCP_TIMING_H
@@ -165,14 +166,6 @@ ucs_status_t ucp_timing_probe(void *arg, void *data, size_t length,
 static inline int ucp_timing_is_open(const ucp_timing_t *timing)
 {
     return (timing->ep != NULL) && (timing->next < timing->num_marks);
-}
-
-/** True if a request of this method completes when the peer (for a get: this
- *  process) has the data. Otherwise a PROBE is necessary. */
-static inline int ucp_learn_ends_with_request(ucp_op_t op, unsigned method)
-{
-    return (op == UCP_OP_GET) || (method == UCP_LEARN_GET) ||
-           (method == UCP_LEARN_PUT);
 }
 
 #endif

@@ -71,6 +71,7 @@ static void start(machine_t *m, const profile_t *profile,
                      .in_flight = IN_FLIGHT,
                      .seed      = seed};
     ucp_learn_stream_init(&m->stream, UCS_MASK(METHODS), first, expected);
+    m->stream.exact = UCS_BIT(GET) | UCS_BIT(PUT);
 }
 
 /* Reports the result of an epoch, or that it has none. */
@@ -227,6 +228,28 @@ START_TEST(finds_a_better_method_for_large_transfers)
 }
 END_TEST
 
+/* With many long transfers in flight, whose trials add much time, the best
+ * method is found in most sequences after sixty times as many. */
+START_TEST(finds_the_best_of_many_in_flight)
+{
+    unsigned i, first, seed, good;
+    machine_t m;
+
+    for (i = 0; i < PROFILES; ++i) {
+        for (first = 0; (first < METHODS) && !is_hard(&profiles[i]); ++first) {
+            for (seed = 0, good = 0; seed < SEEDS; ++seed) {
+                start(&m, &profiles[i], equal, first, seed);
+                m.length    = 512 << 10;
+                m.in_flight = 64;
+                transfer(&m, 60 * m.in_flight);
+                good += is_good(&m);
+            }
+            check_good(good, SEEDS / 4, profiles[i].name, "64 in flight");
+        }
+    }
+}
+END_TEST
+
 /* If the estimates are wrong, a trial of the best method starts later: only
  * when `credit` (ucp/learn/stream.h) exceeds the time that the trial is
  * expected to add. */
@@ -346,6 +369,7 @@ END_TEST
 SUITE_MAIN("learn_stream", finds_the_best, finds_the_best_soon,
            finds_a_much_better_method_within_100_transfers,
            finds_a_better_method_for_large_transfers,
+           finds_the_best_of_many_in_flight,
            finds_the_best_against_the_estimates, trials_cost_one_percent,
            trials_become_rarer, load_causes_no_trials, follows_a_change,
            noise_does_not_switch)

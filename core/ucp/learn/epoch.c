@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How many transfers an epoch has, and how many trials may add: see epoch.h. */
+#include "ucp/learn/epoch.h"
+
+#include "ucp/learn/due.h"
+#include "ucs/sys/math.h"
+
+/* Number of transfers in an epoch that count (count_for()): MIN_BYTES in total,
+ * but from MIN_COUNT to MAX_COUNT transfers; MAX_COUNT if as many are in flight.
+ * LARGE_COUNT if each has LARGE bytes or more. */
+enum {
+    MIN_BYTES   = 262144,
+    MIN_COUNT   = 8,
+    MAX_COUNT   = 16,
+    LARGE       = 2 << 20,
+    LARGE_COUNT = 8,
+};
+
+/* Number of transfers in a warm-up: at least MIN_WARM, if they have less than
+ * LARGE bytes in total, because until then, the data is in the caches where the
+ * other method has put it. At most MAX_WARM for methods whose requests complete
+ * when the data is transferred: then the caller knows when those of the
+ * selected method have completed that were in flight before. */
+enum { MIN_WARM = 16, MAX_WARM = 16 };
+
+/* Minimum number of transfers in flight of a stream. */
+enum { MIN_IN_FLIGHT = 2 };
+
+static unsigned count_for(const ucp_learn_stream_t *stream, unsigned warm,
+                          size_t length)
+{
+    size_t count = ucs_max(MIN_BYTES / length, (size_t)warm);
+
+    count = ucs_min(ucs_max(count, (size_t)MIN_COUNT), (size_t)MAX_COUNT);
+    if (length >= LARGE) {
+        count = LARGE_COUNT;
+    }
+    return (unsigned)count << stream->scale;
+}
+
+/* Returns the number of transfers in the warm-up of the present stage, which
+ * usually are `usual`. BEFORE and AFTER need fewer, because the transfers in
+ * flight are by the same method. But the first transfers of a stream are slow,
+ * and after another method the data is not in the usual caches, after a long
+ * epoch FULL for longer. */
+static unsigned warm_up(const ucp_learn_stream_t *stream, unsigned usual,
+                        unsigned in_flight)
+{
+    const ucp_learn_t *learn = &stream->learn;
+
+    if (stream->stage == UCP_LEARN_BEFORE) {
+        return (learn->method[learn->best].count == 0) ?
+                   ucs_min(usual, (unsigned)MIN_WARM) :
+                   MIN_IN_FLIGHT;
+    }
+    if (stream->stage != UCP_LEARN_AFTER) {
+        return usual;
+    }
+    return ucp_learn_is_close(stream, learn->trial) ?
+               usual << UCP_LEARN_LONG_LOG :
+               ucs_max(usual - ucs_min(usual, in_flight),
+                       (unsigned)MIN_IN_FLIGHT);
+}
+
+ucp_learn_epoch_t ucp_learn_epoch_of(ucp_learn_stream_t *stream,
+                                     unsigned in_flight, size_t length)
+{
+    const ucp_learn_t *learn = &stream->learn;
+    unsigned warm = ucs_min(in_flight, (unsigned)UCP_LEARN_STREAM_WARM);
+    ucp_learn_epoch_t epoch = {.method = learn->best};
+
+    if (stream->stage == UCP_LEARN_FIRST) {
+        epoch.method = learn->trial;
+        epoch.warm   = 1;
+        epoch.count  = UCP_LEARN_STREAM_FIRST - 1;
+        return epoch;
+    }
+    if ((learn->trial != UCP_LEARN_NONE) &&
+        (stream->exact & UCS_BIT(learn->trial))) {
+        warm = ucs_min(warm, (unsigned)MAX_WARM);
+    }
+    warm            = ucs_max(warm, (unsigned)MIN_IN_FLIGHT);
+    stream->counted = (uint16_t)count_for(stream, warm, length);
+    if (length < LARGE / MIN_WARM) {
+        warm = ucs_max(warm, (unsigned)MIN_WARM);
+    }
+    stream->warm = (uint16_t)warm;
+    epoch.warm   = (uint16_t)warm_up(stream, warm, in_flight);
+    epoch.count  = stream->counted;
+    if (stream->stage == UCP_LEARN_FULL) {
+        epoch.method = learn->trial;
+        if (ucp_learn_is_close(stream, learn->trial)) {
+            epoch.count = (uint16_t)(epoch.count << UCP_LEARN_LONG_LOG);
+        }
+    }
+    return epoch;
+}
+
+/* Returns the number of transfers of `length` bytes in so many MiB. */
+static size_t in_mib(size_t mib, size_t length)
+{
+    return (mib << 20) / length;
+}
+
+uint8_t ucp_learn_epoch_advance(const ucp_learn_stream_t *stream,
+                                unsigned in_flight, size_t length)
+{
+    int is_new    = (stream->learn.count < LARGE_COUNT);
+    size_t window = ucs_min((size_t)in_flight,
+                            in_mib(UCP_LEARN_ADVANCE_WINDOW_MIB, length));
+    size_t most   = ucs_max(in_mib(UCP_LEARN_ADVANCE_MAX_MIB, length), window);
+    size_t least  = is_new ? 1 : UCP_LEARN_ADVANCE_LARGE;
+    size_t wanted = in_mib(UCP_LEARN_ADVANCE_MIN_MIB, length);
+
+    wanted = ucs_max(wanted, (size_t)UCP_LEARN_ADVANCE * in_flight);
+    wanted = ucs_max(wanted, (size_t)UCP_LEARN_ADVANCE_MIN);
+    wanted = ucs_min(wanted, ucs_max(most, least));
+    return (uint8_t)ucs_min(wanted, (size_t)UINT8_MAX);
+}

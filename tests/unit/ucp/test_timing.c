@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The marks of an epoch (ucp/learn/timing.h), of requests that do not transfer
+ * data: the test completes them on a simulated clock. */
+#include "sim_machines.h"
+#include "ucp/learn/timing.h"
+
+enum { WARM = 2, COUNT = 12, TOTAL = WARM + COUNT };
+
+/* An epoch of puts, in a stream of gets. */
+typedef struct epoch {
+    local_t local;
+    struct ucp_trials *trials;
+    ucp_learn_stream_t stream;
+    ucp_request_t earlier; /* A get that began before the epoch */
+    ucp_request_t requests[TOTAL];
+} epoch_t;
+
+static void start_request(epoch_t *epoch, ucp_request_t *req)
+{
+    memset(req, 0, sizeof(*req));
+    req->worker    = epoch->local.worker;
+    req->send.ep   = epoch->local.ep;
+    req->dt.length = PART;
+    ucs_list_add_tail(&epoch->local.ep->awaited, &req->ep_link);
+}
+
+static void open_epoch(epoch_t *epoch)
+{
+    const double expected[UCP_LEARN_METHODS] = {1e-9, 1e-9, 1e-9, 1e-9};
+    const ucp_learn_epoch_t puts             = {UCP_LEARN_PUT, WARM, COUNT};
+    unsigned i;
+
+    open_machine(&epoch->local, &machines[0], "y");
+    transfer(&epoch->local, 1);
+    epoch->trials = ucp_worker_learn(epoch->local.worker)->trials;
+    ck_assert_ptr_nonnull(epoch->trials);
+    ucp_learn_stream_init(&epoch->stream,
+                          UCS_BIT(UCP_LEARN_GET) | UCS_BIT(UCP_LEARN_PUT),
+                          UCP_LEARN_GET, expected);
+    epoch->stream.stage        = UCP_LEARN_FULL;
+    epoch->stream.before       = 1e-9F;
+    epoch->stream.learn.trial  = UCP_LEARN_PUT;
+    epoch->stream.learn.timing = 1;
+    start_request(epoch, &epoch->earlier);
+    ucp_timing_epoch(epoch->trials, epoch->local.ep, &epoch->stream,
+                     UCP_OP_TAG_SEND, &puts);
+    for (i = 0; i < TOTAL; ++i) {
+        start_request(epoch, &epoch->requests[i]);
+        ucp_timing_add(epoch->trials, &epoch->requests[i], (ucs_time_t)sim.now);
+    }
+}
+
+/* Completes requests of the epoch, each some nanoseconds after the last one. */
+static void complete(epoch_t *epoch, unsigned first, unsigned end,
+                     double nanoseconds)
+{
+    unsigned i;
+
+    for (i = first; i < end; ++i) {
+        sim.now += nanoseconds;
+        ucs_list_del(&epoch->requests[i].ep_link);
+        ucp_request_timed(&epoch->requests[i], UCS_OK);
+    }
+}
+
+/* Until a get that began before the epoch has completed, the puts take twice as
+ * long. This time is not part of the result. */
+START_TEST(earlier_transfers_do_not_count)
+{
+    epoch_t epoch;
+
+    open_epoch(&epoch);
+    complete(&epoch, 0, 6, 2.0 * PART);
+    ucs_list_del(&epoch.earlier.ep_link);
+    complete(&epoch, 6, TOTAL, 1.0 * PART);
+    ck_assert_int_eq(epoch.stream.stage, UCP_LEARN_AFTER);
+    ck_assert_double_eq_tol(epoch.stream.during, 1e-9, 1e-14);
+    local_close(&epoch.local);
+}
+END_TEST
+
+/* If the get does not complete during the epoch, that has no result, and the
+ * next one is longer. */
+START_TEST(an_epoch_may_be_too_short)
+{
+    epoch_t epoch;
+
+    open_epoch(&epoch);
+    complete(&epoch, 0, TOTAL, 1.0 * PART);
+    ck_assert_int_eq(epoch.stream.stage, UCP_LEARN_IDLE);
+    ck_assert_uint_eq(epoch.stream.scale, 1);
+    ucs_list_del(&epoch.earlier.ep_link);
+    local_close(&epoch.local);
+}
+END_TEST
+
+SUITE_MAIN("timing", earlier_transfers_do_not_count, an_epoch_may_be_too_short)
