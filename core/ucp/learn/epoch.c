@@ -39,27 +39,25 @@ static unsigned count_for(const ucp_learn_stream_t *stream, unsigned warm,
 }
 
 /* Returns the number of transfers in the warm-up of the present stage, which
- * usually are `usual`. BEFORE and AFTER need fewer, because the transfers in
- * flight are by the same method. But the first transfers of a stream are slow,
- * and after another method the data is not in the usual caches, after a long
- * epoch FULL for longer. */
-static unsigned warm_up(const ucp_learn_stream_t *stream, unsigned usual,
-                        unsigned in_flight)
+ * usually are `usual`. BEFORE follows transfers by the same method, so that few
+ * are sufficient, but not at the beginning of a stream, whose first transfers
+ * are slow. When AFTER begins, only transfers by its method are in flight. But
+ * the data is still in the caches where the other method has put it, after a
+ * long epoch FULL for longer. */
+static unsigned warm_up(const ucp_learn_stream_t *stream, unsigned usual)
 {
     const ucp_learn_t *learn = &stream->learn;
+    unsigned least           = ucs_min(usual, (unsigned)MIN_WARM);
 
     if (stream->stage == UCP_LEARN_BEFORE) {
-        return (learn->method[learn->best].count == 0) ?
-                   ucs_min(usual, (unsigned)MIN_WARM) :
-                   MIN_IN_FLIGHT;
+        return (learn->method[learn->best].count == 0) ? least : MIN_IN_FLIGHT;
     }
     if (stream->stage != UCP_LEARN_AFTER) {
         return usual;
     }
     return ucp_learn_is_close(stream, learn->trial) ?
                usual << UCP_LEARN_LONG_LOG :
-               ucs_max(usual - ucs_min(usual, in_flight),
-                       (unsigned)MIN_IN_FLIGHT);
+               least;
 }
 
 ucp_learn_epoch_t ucp_learn_epoch_of(ucp_learn_stream_t *stream,
@@ -85,7 +83,7 @@ ucp_learn_epoch_t ucp_learn_epoch_of(ucp_learn_stream_t *stream,
         warm = ucs_max(warm, (unsigned)MIN_WARM);
     }
     stream->warm = (uint16_t)warm;
-    epoch.warm   = (uint16_t)warm_up(stream, warm, in_flight);
+    epoch.warm   = (uint16_t)warm_up(stream, warm);
     epoch.count  = stream->counted;
     if (stream->stage == UCP_LEARN_FULL) {
         epoch.method = learn->trial;
