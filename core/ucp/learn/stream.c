@@ -79,6 +79,15 @@ int ucp_learn_stream_add(ucp_learn_stream_t *stream)
     return !stream->learn.timing && ucp_learn_has_come(stream, stream->wake);
 }
 
+int ucp_learn_stream_repeat(ucp_learn_stream_t *stream)
+{
+    if ((int32_t)(stream->wake - stream->learn.count) <= 1) {
+        return 0;
+    }
+    ucp_learn_stream_add(stream);
+    return 1;
+}
+
 int ucp_learn_stream_next(ucp_learn_stream_t *stream, unsigned in_flight,
                           size_t length, ucp_learn_epoch_t *epoch)
 {

@@ -127,6 +127,10 @@ void ucp_learn_stream_continue(ucp_learn_stream_t *stream,
  *  selected method. */
 int ucp_learn_stream_add(ucp_learn_stream_t *stream);
 
+/** Adds a transfer, which uses the selected method, if no epoch may begin with
+ *  it. Otherwise returns 0, and ucp_learn_stream_add() must be called. */
+int ucp_learn_stream_repeat(ucp_learn_stream_t *stream);
+
 /** Returns non-zero if the transfer that was just added is the first one of an
  *  epoch, and describes the epoch in *epoch: no other one starts until
  *  ucp_learn_stream_result() or ucp_learn_stream_drop() is called. Otherwise

@@ -108,6 +108,22 @@ typedef struct ucp_timing {
     ucp_mark_t marks[UCP_TIMING_MARKS];
 } ucp_timing_t;
 
+/** The last transfer for which a method was selected, if it was in a stream and
+ *  not in an epoch. The selection holds for the next ones that are like it
+ *  (trial.c). */
+typedef struct ucp_trial_last {
+    ucp_ep_h ep; /**< NULL if there is no such transfer */
+    const ucp_ep_config_t *config;
+    const void *lanes; /**< As in ucp_learn_entry_t */
+    ucp_learn_stream_t *stream;
+    uint64_t received; /**< Value of ucp_worker::received */
+    ucp_op_t op;
+    uint8_t class; /**< Its class of sizes */
+    uint8_t load;  /**< Its ucp_learn_load_t */
+    /** Number of the next transfers for which the selection may hold */
+    uint8_t left;
+} ucp_trial_last_t;
+
 /** The state of a worker for the search: what was learnt, and the transfers
  *  that are being timed. */
 struct ucp_trials {
@@ -124,6 +140,7 @@ struct ucp_trials {
      *  count as requests of that one */
     uint32_t flagged;
     ucp_learn_window_t window;
+    ucp_trial_last_t last;
 };
 
 /** The part of a worker that belongs to the search for the fastest method. */

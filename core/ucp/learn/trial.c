@@ -23,6 +23,17 @@
  * peer makes no progress. */
 #define TIMING_MAX 1.0
 
+/* Number of transfers of a stream between two that add to the window (load.h),
+ * as long as the others are like them. */
+enum { REPEAT = 7 };
+
+/* Transfers over an endpoint with one of these flags are not timed, for
+ * example, because lanes have failed. */
+enum {
+    NEVER = UCP_EP_FLAG_FAILED | UCP_EP_FLAG_CLOSING | UCP_EP_FLAG_NO_GET |
+            UCP_EP_FLAG_FENCING,
+};
+
 static struct ucp_trials *trials_of(ucp_worker_h worker)
 {
     ucp_learn_worker_t *own = ucp_worker_learn(worker);
@@ -146,6 +157,54 @@ void ucp_trial_announced(ucp_worker_h worker, const ucp_wire_end_t *sender,
     }
 }
 
+/* Keeps the selection of a transfer in a stream for the next ones. */
+static void keep(struct ucp_trials *trials, const ucp_learn_entry_t *entry,
+                 const ucp_request_t *req, ucp_learn_t *learn,
+                 ucp_learn_load_t load)
+{
+    trials->last = (ucp_trial_last_t){
+        .ep       = req->send.ep,
+        .config   = entry->config,
+        .lanes    = entry->lanes,
+        .stream   = ucp_learn_stream_of(learn),
+        .received = req->send.ep->worker->received,
+        .op       = entry->op,
+        .class    = (uint8_t)ucp_learn_size_class(req->dt.length),
+        .load     = (uint8_t)load,
+        .left     = REPEAT,
+    };
+}
+
+/* Returns the method of a transfer for which nothing has to be decided: it is
+ * like the last one, the method of that was the selected one, and nothing is
+ * timed. Otherwise returns UCP_LEARN_NONE. The many small decisions of
+ * select_method() take time because their code is often not in the caches after
+ * the system calls that copy data. */
+static unsigned repeat(const ucp_request_t *req, ucp_op_t op, const void *lanes)
+{
+    ucp_ep_h ep               = req->send.ep;
+    struct ucp_trials *trials = ucp_worker_learn(ep->worker)->trials;
+    ucp_trial_last_t *last;
+
+    if (trials == NULL) {
+        return UCP_LEARN_NONE;
+    }
+    last = &trials->last;
+    if ((last->ep != ep) || (last->config != ep->config) || (last->op != op) ||
+        (last->lanes != lanes) || (last->left == 0) ||
+        (last->class != ucp_learn_size_class(req->dt.length)) ||
+        (trials->timing.ep != NULL) || ucs_list_is_empty(&ep->awaited) ||
+        (ep->flags & NEVER) || ep->connecting ||
+        ((last->load == UCP_LEARN_STREAM) &&
+         (last->received != ep->worker->received)) ||
+        !ucp_learn_stream_repeat(last->stream)) {
+        return UCP_LEARN_NONE;
+    }
+    --last->left;
+    trials->sent += req->dt.length;
+    return last->stream->learn.best;
+}
+
 /* Returns the method of a transfer, and times it if necessary. `first`: the
  * method with the lowest cost. `expects`: as in ucp_trial_select(). */
 static unsigned select_method(struct ucp_trials *trials,
@@ -182,7 +241,9 @@ static unsigned select_method(struct ucp_trials *trials,
         entry->of[UCP_LEARN_EXCHANGE][ucp_learn_size_class(req->dt.length)],
         ep);
     if (ucp_learn_is_stream(load)) {
-        return select_in_stream(trials, entry, req, learn, &now);
+        method = select_in_stream(trials, entry, req, learn, &now);
+        keep(trials, entry, req, learn, load);
+        return method;
     }
     if (timing->ep != NULL) {
         return learn->best;
@@ -195,6 +256,16 @@ static unsigned select_method(struct ucp_trials *trials,
     return method;
 }
 
+static unsigned select_and_count(struct ucp_trials *trials,
+                                 ucp_learn_entry_t *entry, ucp_request_t *req,
+                                 unsigned first, int expects)
+{
+    unsigned method = select_method(trials, entry, req, first, expects);
+
+    trials->sent += req->dt.length;
+    return method;
+}
+
 /* ------------------------------------------------------------ selection -- */
 
 /* True if methods are tried on this endpoint: not, for example, if the user's
@@ -204,11 +275,9 @@ static int is_learning(ucp_ep_h ep)
 {
     const ucp_config_options_t *options = &ep->worker->context->options;
     const ucp_ep_config_t *config       = ep->config;
-    const unsigned never = UCP_EP_FLAG_FAILED | UCP_EP_FLAG_CLOSING |
-                           UCP_EP_FLAG_NO_GET | UCP_EP_FLAG_FENCING;
 
     return options->proto_learn && !config->unconnected &&
-           (config->lost == 0) && !ep->connecting && !(ep->flags & never) &&
+           (config->lost == 0) && !ep->connecting && !(ep->flags & NEVER) &&
            (options->zcopy_thresh == SIZE_MAX);
 }
 
@@ -254,37 +323,55 @@ static const ucp_proto_t *rndv_of(const ucp_ep_config_t *config, ucp_op_t op)
     return ucp_proto_find(&config->tables[op][UCP_DT_CLASS_CONTIG], SIZE_MAX);
 }
 
-const ucp_proto_t *ucp_trial_select(ucp_request_t *req, ucp_op_t op,
-                                    const ucp_proto_t *proto, int expects)
+/* Returns the method of a message, or UCP_LEARN_NONE if none is selected: the
+ * protocol `proto` is used. `rndv`: the protocol of a rendezvous. */
+static unsigned select_for_message(ucp_request_t *req, ucp_op_t op,
+                                   const ucp_proto_t *proto,
+                                   const ucp_proto_t *rndv, int expects)
 {
     ucp_ep_h ep                   = req->send.ep;
     const ucp_ep_config_t *config = ep->config;
-    const ucp_proto_t *rndv       = rndv_of(config, op);
-    int is_rndv                   = (proto == rndv);
     struct ucp_trials *trials;
-    unsigned method;
     ucp_learn_entry_t *entry;
+    unsigned first = UCP_LEARN_EAGER;
 
-    if ((req->dt.dt_class != UCP_DT_CLASS_CONTIG) ||
-        !is_learning_message(ep, op, req->dt.length) ||
+    if (!is_learning_message(ep, op, req->dt.length) ||
         !(rndv->flags & UCP_PROTO_FLAG_RNDV)) {
-        return proto;
+        return UCP_LEARN_NONE;
     }
     trials = trials_of(ep->worker);
     entry  = entry_of(trials, ep, op, NULL);
     if (entry == NULL) {
+        return UCP_LEARN_NONE;
+    }
+    if (proto == rndv) {
+        first = ucp_learn_method_of(
+            ucp_rndv_select(config, UCP_DT_CLASS_CONTIG, req->dt.length));
+    }
+    return select_and_count(trials, entry, req, first, expects);
+}
+
+const ucp_proto_t *ucp_trial_select(ucp_request_t *req, ucp_op_t op,
+                                    const ucp_proto_t *proto, int expects)
+{
+    const ucp_ep_config_t *config = req->send.ep->config;
+    const ucp_proto_t *rndv       = rndv_of(config, op);
+    unsigned method;
+
+    if (req->dt.dt_class != UCP_DT_CLASS_CONTIG) {
         return proto;
     }
-
-    method = !is_rndv ? UCP_LEARN_EAGER :
-                        ucp_learn_method_of(ucp_rndv_select(config,
-                                                            UCP_DT_CLASS_CONTIG,
-                                                            req->dt.length));
-    method = select_method(trials, entry, req, method, expects);
-    trials->sent += req->dt.length;
+    method = repeat(req, op, NULL);
+    if (method == UCP_LEARN_NONE) {
+        method = select_for_message(req, op, proto, rndv, expects);
+    }
+    if (method == UCP_LEARN_NONE) {
+        return proto;
+    }
     if (method == UCP_LEARN_EAGER) {
-        return is_rndv ? ucp_proto_find(&config->copied[op], req->dt.length) :
-                         proto;
+        return (proto == rndv) ?
+                   ucp_proto_find(&config->copied[op], req->dt.length) :
+                   proto;
     }
     req->data_flags = ucp_learn_method_flags[method];
     return rndv;
@@ -297,16 +384,19 @@ const ucp_proto_t *ucp_trial_rma(ucp_request_t *req, ucp_op_t op,
 {
     const unsigned by_lane = (op == UCP_OP_GET) ? UCP_LEARN_GET : UCP_LEARN_PUT;
     ucp_ep_h ep            = req->send.ep;
-    int is_tried           = (ep->config->num_lanes > 1) && is_learning(ep);
-    struct ucp_trials *trials = is_tried ? trials_of(ep->worker) : NULL;
-    ucp_learn_entry_t *entry  = entry_of(trials, ep, op, lanes);
-    unsigned method           = (proto == zcopy) ? by_lane : UCP_LEARN_AM;
+    unsigned method        = repeat(req, op, lanes);
+    ucp_learn_entry_t *entry;
 
-    if (entry == NULL) {
-        return proto;
+    if (method == UCP_LEARN_NONE) {
+        entry = ((ep->config->num_lanes > 1) && is_learning(ep)) ?
+                    entry_of(trials_of(ep->worker), ep, op, lanes) :
+                    NULL;
+        if (entry == NULL) {
+            return proto;
+        }
+        method = select_and_count(trials_of(ep->worker), entry, req,
+                                  (proto == zcopy) ? by_lane : UCP_LEARN_AM, 0);
     }
-    method = select_method(trials, entry, req, method, 0);
-    trials->sent += req->dt.length;
     return (method == by_lane) ? zcopy : messages;
 }
 
@@ -375,6 +465,9 @@ static void ep_detach(ucp_ep_h ep)
     }
     if (trials->timing.ep == ep) {
         ucp_timing_drop(&trials->timing);
+    }
+    if (trials->last.ep == ep) {
+        trials->last.ep = NULL;
     }
     for (entry = trials->entries; entry != NULL; entry = entry->next) {
         if (entry->last_ep == ep) {
