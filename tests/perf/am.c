@@ -94,6 +94,7 @@ ucs_status_t am_prepare(struct bench *bench)
             return UCS_ERR_NO_MEMORY;
         }
         memset(bench->fetched, 0, bench->room);
+        bench_age_pages();
     }
     /* earlier figures may have received other data into this buffer, which now
      * contains the messages to send */

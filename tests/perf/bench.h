@@ -227,6 +227,12 @@ void am_latency_answer(struct bench *bench,
                        const struct bench_command *command);
 void am_stream_answer(struct bench *bench, const struct bench_command *command);
 
+/* pages.c: makes pages that were just written for the first time like others.
+ * The kernel keeps them in a list of the core, for a few dozen pages, until new
+ * pages have filled it. Until then, process_vm_readv() is slower with them: by
+ * 15 % with 64 KiB. A program uses its buffers for longer than that. */
+void bench_age_pages(void);
+
 /* rma.c: put and get: us for one operation; `window` is a bench_memory */
 double get_take(struct bench *bench, uint64_t size, uint32_t window);
 double put_take(struct bench *bench, uint64_t size, uint32_t window);

@@ -88,6 +88,7 @@ static void exchange(struct bench *bench, const struct bench_command *command)
         bench_fail("no memory for a buffer", "of messages that are sent");
     }
     memset(both.sent, 's', command->size);
+    bench_age_pages();
     while (!is_done(&both)) {
         for (kind = BOTH_RECEIVE; kind >= BOTH_SEND; --kind) {
             while ((both.started[kind] < command->count) &&

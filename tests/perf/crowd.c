@@ -274,6 +274,7 @@ static void crowd_open(struct crowd *crowd, struct bench *bench, bool yields)
     }
     memset(crowd->sent, byte_of(bench->rank), LARGEST);
     memset(crowd->received, 0, (size_t)PEERS * SLOTS * LARGEST);
+    bench_age_pages();
     bench_check(bench_open_worker(bench, UCP_FEATURE_TAG), "ucp_init");
     if (bench->rank == 0) {
         share_addresses(bench, addresses);

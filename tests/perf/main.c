@@ -344,6 +344,7 @@ static void settle(struct bench *bench, const struct options *options)
     }
     if (bench->rank < 2) {
         memset(bench->buffer, 'b', bench->room);
+        bench_age_pages();
     }
 }
 

@@ -87,6 +87,7 @@ static void lend(struct bench *bench, enum bench_memory memory, size_t size,
     bench_check(ucp_mem_query(loan->memh, &attr), "ucp_mem_query");
     loan->address = attr.address;
     memset(loan->address, LENT_BYTE, size);
+    bench_age_pages();
     pack_key(bench, loan);
 }
 
