@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * learn: exchanges. Two processes exchange large messages. The one with the
- * lower UUID searches for the fastest method, the other one uses what it
- * announces, and ucp_ep_print_info() says so. All data arrives.
+ * learn: exchanges, and with --streams, streams in both directions. Two
+ * processes send large messages to each other. The one with the lower UUID
+ * searches for the fastest method, the other one uses what it announces, and
+ * ucp_ep_print_info() says so. All data arrives.
  */
 #include "common/data.h"
 #include "common/side.h"
@@ -12,8 +13,9 @@
 #include <string.h>
 
 enum {
-    LENGTH = 100000,
-    ROUND  = 64, /* Exchanges after which the members compare what they do */
+    LENGTH    = 100000,
+    ROUND     = 64, /* Exchanges after which the members compare what they do */
+    IN_FLIGHT = 8,  /* Messages at once, in streams */
 };
 
 /* Exchanges are recognized only while both processes run: other programs may
@@ -26,26 +28,60 @@ struct exchange {
     struct team *team;
     struct side side;
     struct side_ep *ep;
-    char *out, *in;
+    int in_flight; /* Messages at once: 1, or IN_FLIGHT */
     uint64_t number;
+    struct message {
+        struct side_op send, receive;
+        char out[LENGTH], in[LENGTH];
+    } messages[IN_FLIGHT];
 };
 
+static void start(struct exchange *exchange, struct message *message)
+{
+    ++exchange->number;
+    memcpy(message->out, &exchange->number, sizeof(exchange->number));
+    memset(message->in, 0, sizeof(exchange->number));
+    side_recv(&exchange->side, &message->receive, message->in, LENGTH, 1, ALL);
+    side_send(exchange->ep, &message->send, message->out, LENGTH, 1);
+}
+
+static void finish(struct exchange *exchange, struct message *message)
+{
+    side_complete(&exchange->side, &message->send, "send");
+    side_complete(&exchange->side, &message->receive, "receive");
+    EXPECT_INT(message->receive.info.length, ==, LENGTH);
+    EXPECT(memcmp(message->in, message->out, LENGTH) == 0);
+}
+
+/* Keeps as many messages in flight as there are. */
 static void make_round(struct exchange *exchange)
 {
-    struct side_op send, receive;
+    int total = ROUND * exchange->in_flight;
     int i;
 
-    for (i = 0; i < ROUND; ++i) {
-        ++exchange->number;
-        memcpy(exchange->out, &exchange->number, sizeof(exchange->number));
-        memset(exchange->in, 0, sizeof(exchange->number));
-        side_recv(&exchange->side, &receive, exchange->in, LENGTH, 1, ALL);
-        side_send(exchange->ep, &send, exchange->out, LENGTH, 1);
-        side_complete(&exchange->side, &send, "send");
-        side_complete(&exchange->side, &receive, "receive");
-        EXPECT_INT(receive.info.length, ==, LENGTH);
-        EXPECT(memcmp(exchange->in, exchange->out, LENGTH) == 0);
+    for (i = 0; i < total + exchange->in_flight; ++i) {
+        struct message *message = &exchange->messages[i % exchange->in_flight];
+
+        if (i >= exchange->in_flight) {
+            finish(exchange, message);
+        }
+        if (i < total) {
+            start(exchange, message);
+        }
     }
+}
+
+/* True if a line of the text contains both strings. */
+static bool has_line(char *text, const char *first, const char *second)
+{
+    char *line, *rest = text;
+
+    while ((line = strsep(&rest, "\n")) != NULL) {
+        if ((strstr(line, first) != NULL) && (strstr(line, second) != NULL)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool is_led(struct exchange *exchange)
@@ -58,7 +94,10 @@ static bool is_led(struct exchange *exchange)
     EXPECT(stream != NULL);
     ucp_ep_print_info(exchange->ep->ep, stream);
     fclose(stream);
-    found = (strstr(text, "selected by the peer") != NULL);
+    found = has_line(text,
+                     (exchange->in_flight > 1) ? "in streams both ways" :
+                                                 "in exchanges",
+                     "selected by the peer");
     free(text);
     return found;
 }
@@ -76,36 +115,38 @@ static int count_led(struct exchange *exchange)
 
 static void member(struct team *team, void *arg)
 {
-    struct exchange exchange = {
-        .team = team,
-        .out  = malloc(LENGTH),
-        .in   = malloc(LENGTH),
-    };
-    double start = test_now();
-    int led;
+    struct exchange *exchange = calloc(1, sizeof(*exchange));
+    double begin              = test_now();
+    int i, led;
 
-    (void)arg;
-    EXPECT((exchange.out != NULL) && (exchange.in != NULL));
-    data_fill(exchange.out, LENGTH, 1);
-    side_open(&exchange.side, UCP_FEATURE_TAG);
-    exchange.ep = side_meet(&exchange.side, team, 1 - team->rank);
+    EXPECT(exchange != NULL);
+    exchange->team      = team;
+    exchange->in_flight = *(const int *)arg;
+    for (i = 0; i < IN_FLIGHT; ++i) {
+        data_fill(exchange->messages[i].out, LENGTH, 1);
+    }
+    side_open(&exchange->side, UCP_FEATURE_TAG);
+    exchange->ep = side_meet(&exchange->side, team, 1 - team->rank);
     do {
-        EXPECT(test_now() - start < test_seconds(LIMIT));
-        make_round(&exchange);
-        led = count_led(&exchange);
+        EXPECT(test_now() - begin < test_seconds(LIMIT));
+        make_round(exchange);
+        led = count_led(exchange);
     } while (led == 0);
     EXPECT_INT(led, ==, 1);
-    EXPECT_OK(side_flush(exchange.ep));
-    team_barrier(team, side_progress, &exchange.side);
-    EXPECT_OK(side_close_ep(exchange.ep, 0));
-    side_close(&exchange.side);
-    free(exchange.out);
-    free(exchange.in);
+    EXPECT_OK(side_flush(exchange->ep));
+    team_barrier(team, side_progress, &exchange->side);
+    EXPECT_OK(side_close_ep(exchange->ep, 0));
+    side_close(&exchange->side);
+    free(exchange);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     struct team team = {.limit = 60};
+    int in_flight    = 1;
 
-    return team_run(&team, 2, member, NULL);
+    if ((argc > 1) && (strcmp(argv[1], "--streams") == 0)) {
+        in_flight = IN_FLIGHT;
+    }
+    return team_run(&team, 2, member, &in_flight);
 }

@@ -93,9 +93,10 @@ struct ucp_request {
      *  the data; 0: this protocol is selected by cost */
     uint16_t data_flags;
     /** Tagged sends: 1 + the method of this send (UCP_LEARN_* of learn/entry.h),
-     *  if it belongs to an exchange (learn/exchange.h): the peer shall use that
-     *  method, too. 0: it belongs to none */
-    uint16_t exchange;
+     *  if it belongs to an exchange (learn/exchange.h), or 1 +
+     *  UCP_LEARN_METHODS + the method, in streams in both directions: the peer
+     *  shall use that method, too. 0: it may use any */
+    uint16_t lead;
     ucp_worker_h worker;
     void *user_data;
     ucp_dt_iter_t dt;

@@ -9,12 +9,10 @@
  * in the other direction then lacks. So a sample is the time from the begin of
  * a transfer to the begin of the next one to the same peer.
  *
- * Both processes must use the same method: if one of them gets the data and the
- * other one puts it, one processor makes all copies. So of two processes only
- * that with the lower UUID searches, the leader. Each of its transfers announces
- * the method to the peer (ucp_request::exchange), which uses it for its next
- * transfer. If a process has received no announcement during its last
- * UCP_LEARN_SILENT transfers, it searches itself.
+ * Both processes must use the same method (lead.h). So of two processes only
+ * the leader searches. Each of its transfers announces the method to the peer,
+ * which uses it for its next transfer. If a process has received no announcement
+ * during its last UCP_LEARN_SILENT transfers, it searches itself.
  *
  *   leader                       follower
  *     put, announces put ----------> any

@@ -94,6 +94,7 @@ int ucp_learn_stream_next(ucp_learn_stream_t *stream, unsigned in_flight,
     ucp_learn_t *learn = &stream->learn;
     unsigned transfers;
 
+    learn->is_led   = 0;
     stream->advance = ucp_learn_epoch_advance(stream, in_flight, length);
     if (stream->stage == UCP_LEARN_IDLE) {
         learn->trial = (uint8_t)ucp_learn_find_due(stream);
@@ -309,6 +310,26 @@ static void to_idle(ucp_learn_stream_t *stream, unsigned transfers)
     stream->stage       = UCP_LEARN_IDLE;
     stream->learn.trial = UCP_LEARN_NONE;
     stream->wake        = stream->learn.count + transfers;
+}
+
+void ucp_learn_stream_led(ucp_learn_stream_t *stream, unsigned method)
+{
+    ucp_learn_t *learn = &stream->learn;
+
+    if ((method >= UCP_LEARN_MAX_METHODS) ||
+        !(learn->methods & UCS_BIT(method))) {
+        return;
+    }
+    stream->wake = learn->count + UCP_LEARN_STREAM_LED;
+    if (learn->timing) {
+        return; /* the epoch ends first */
+    }
+    to_idle(stream, UCP_LEARN_STREAM_LED);
+    learn->is_led = 1;
+    if (learn->best != method) {
+        learn->best    = (uint8_t)method;
+        learn->num_odd = 0;
+    }
 }
 
 /* Called at the end of the epoch FIRST. A ratio below 1 may be wrong: transfers

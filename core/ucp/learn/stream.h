@@ -51,6 +51,9 @@ enum {
     UCP_LEARN_MAX_SCALE          = 3,
     /** Maximum number of transfers of the warm-up */
     UCP_LEARN_STREAM_WARM        = 64,
+    /** Number of transfers without a method of the leader after which the peer
+     *  searches itself */
+    UCP_LEARN_STREAM_LED         = 256,
 };
 
 typedef enum {
@@ -145,6 +148,11 @@ void ucp_learn_stream_result(ucp_learn_stream_t *stream,
 
 /** Reports that an epoch has no result. The trial is repeated later. */
 void ucp_learn_stream_drop(ucp_learn_stream_t *stream);
+
+/** Called when the peer that leads a stream in both directions uses `method`:
+ *  any number, because a peer has sent it. It is used here, too, and no epoch
+ *  starts during the next UCP_LEARN_STREAM_LED transfers. */
+void ucp_learn_stream_led(ucp_learn_stream_t *stream, unsigned method);
 
 /** Changes the length of later epochs: more transfers (`longer`), because too
  *  many transfers end together, or fewer. */

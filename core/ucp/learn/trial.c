@@ -7,7 +7,7 @@
 #include "ucp/learn/trial.h"
 
 #include "ucp/base/class.h"
-#include "ucp/learn/exchange.h"
+#include "ucp/learn/lead.h"
 #include "ucp/learn/live.h"
 #include "ucp/learn/load.h"
 #include "ucp/learn/timing.h"
@@ -92,71 +92,6 @@ static unsigned select_in_stream(struct ucp_trials *trials,
     return learn->best;
 }
 
-static ucp_learn_exchange_t *exchange_of(ucp_learn_t *learn)
-{
-    return ucs_container_of(learn, ucp_learn_exchange_t, learn);
-}
-
-/* Returns the method of a transfer in an exchange, and announces it to the
- * peer. */
-static unsigned select_in_exchange(const ucp_learn_entry_t *entry,
-                                   ucp_learn_t *learn, ucp_request_t *req,
-                                   ucs_time_t now)
-{
-    ucp_ep_h ep                    = req->send.ep;
-    ucp_learn_exchange_t *exchange = exchange_of(learn);
-    const ucp_learn_peer_t peer    = {
-           .ep    = ep,
-           .uuid  = ep->peer_uuid,
-           .leads = (ep->peer_uuid < ep->worker->uuid),
-    };
-    unsigned before = learn->best;
-    unsigned timed  = exchange->timed;
-    unsigned led    = learn->is_led;
-    unsigned method = ucp_learn_exchange_next(exchange, &peer, req->dt.length,
-                                              ucs_time_to_nsec(now));
-
-    req->exchange = (uint8_t)(1 + method);
-    if (timed || (learn->best != before) || (learn->is_led != led)) {
-        ucp_learn_live_update(learn);
-    }
-    if ((learn->best != before) && !learn->is_led) {
-        ucp_trial_show_change(ep, learn, entry->op, UCP_LEARN_EXCHANGE,
-                              req->dt.length, before);
-    }
-    return method;
-}
-
-/* Called for a transfer that does not belong to an exchange, and for an endpoint
- * that is freed: ends the timing of exchanges with the peer. `learn`: of
- * exchanges; may be NULL. */
-static void stop_exchange(ucp_learn_t *learn, ucp_ep_h ep)
-{
-    if (learn != NULL) {
-        ucp_learn_exchange_stop(exchange_of(learn), ep);
-    }
-}
-
-void ucp_trial_announced(ucp_worker_h worker, const ucp_wire_end_t *sender,
-                         size_t length, unsigned exchange)
-{
-    const struct ucp_trials *trials = ucp_worker_learn(worker)->trials;
-    const ucp_learn_entry_t *entry;
-    ucp_learn_t *learn;
-
-    if ((exchange == 0) || (length < UCP_TRIAL_MIN) || (trials == NULL)) {
-        return;
-    }
-    for (entry = trials->entries; entry != NULL; entry = entry->next) {
-        learn = entry->of[UCP_LEARN_EXCHANGE][ucp_learn_size_class(length)];
-        if (learn != NULL) {
-            ucp_learn_exchange_announced(exchange_of(learn),
-                                         ucp_le64_get(sender->worker_uuid),
-                                         exchange - 1);
-        }
-    }
-}
-
 /* Keeps the selection of a transfer in a stream for the next ones. */
 static void keep(struct ucp_trials *trials, const ucp_learn_entry_t *entry,
                  const ucp_request_t *req, ucp_learn_t *learn,
@@ -235,13 +170,16 @@ static unsigned select_method(struct ucp_trials *trials,
         ucp_learn_live_open(learn, ep->worker, entry->op, load, req->dt.length);
     }
     if (load == UCP_LEARN_EXCHANGE) {
-        return select_in_exchange(entry, learn, req, ucp_learn_now(&now));
+        return ucp_lead_exchange(entry, learn, req, ucp_learn_now(&now));
     }
-    stop_exchange(
+    ucp_lead_stop_exchange(
         entry->of[UCP_LEARN_EXCHANGE][ucp_learn_size_class(req->dt.length)],
         ep);
     if (ucp_learn_is_stream(load)) {
         method = select_in_stream(trials, entry, req, learn, &now);
+        if (load == UCP_LEARN_BOTH) {
+            ucp_lead_stream(req, method);
+        }
         keep(trials, entry, req, learn, load);
         return method;
     }
@@ -474,7 +412,7 @@ static void ep_detach(ucp_ep_h ep)
             entry->last_ep = NULL;
         }
         for (class = 0; class < UCP_LEARN_CLASSES; ++class) {
-            stop_exchange(entry->of[UCP_LEARN_EXCHANGE][class], ep);
+            ucp_lead_stop_exchange(entry->of[UCP_LEARN_EXCHANGE][class], ep);
         }
     }
 }

@@ -57,13 +57,6 @@ const ucp_proto_t *ucp_trial_rma(ucp_request_t *req, ucp_op_t op,
                                  const ucp_proto_t *messages,
                                  const ucp_proto_t *proto);
 
-/** Called for each tagged message that arrives by rendezvous or in fragments.
- *  If it belongs to an exchange (exchange.h), notes its method. `length`: its
- *  bytes. `exchange`: ucp_request::exchange of the sender; any value, because a
- *  peer has sent it. */
-void ucp_trial_announced(ucp_worker_h worker, const ucp_wire_end_t *sender,
-                         size_t length, unsigned exchange);
-
 /** Shows in the log, and with UCX_PROTO_INFO=y, that another method than
  *  `before` is selected now. `length`: bytes of the transfers that were
  *  timed. */

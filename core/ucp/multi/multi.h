@@ -3,7 +3,7 @@
  * Eager messages of several fragments, for tagged and active messages: data of
  * any length is sent at once, without waiting for the receiver. Sizes in bytes:
  *
- *  EAGER_FRAGMENT | sender's end 16 | message 4 | kind 1 | exchange 1 |
+ *  EAGER_FRAGMENT | sender's end 16 | message 4 | kind 1 | lead 1 |
  *                 | reserved 2 | position 8 |
  *
  *   kind       position            rest of the fragment
@@ -43,8 +43,8 @@ typedef struct ucp_multi_fragment {
     ucp_wire_end_t sender;
     /** Number of the message, counted by the sender's endpoint */
     ucp_le32_t message;
-    uint8_t kind;     /**< UCP_MULTI_* */
-    uint8_t exchange; /**< ucp_request::exchange; 0 in NEXT */
+    uint8_t kind; /**< UCP_MULTI_* */
+    uint8_t lead; /**< ucp_request::lead; 0 in NEXT */
     uint8_t reserved[2];
     ucp_le64_t position;
 } ucp_multi_fragment_t;

@@ -202,7 +202,7 @@ static void pack_header(const ucp_request_t *req, void *dest)
     };
     if (!multi->begun) {
         fragment->kind     = multi->class->kind;
-        fragment->exchange = (uint8_t)req->exchange;
+        fragment->lead     = (uint8_t)req->lead;
         fragment->position = ucp_le64(req->dt.length);
         multi->class->pack_header(req, fragment + 1);
     }

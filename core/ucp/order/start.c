@@ -23,7 +23,7 @@ ucp_request_t *ucp_send_begin(ucp_ep_h ep, const void *buffer, size_t count,
 
     req->send.ep    = ep;
     req->data_flags = 0;
-    req->exchange   = 0;
+    req->lead       = 0;
     *status_p = ucp_dt_iter_begin(ep->worker, &req->dt, (void *)buffer, count,
                                   param, is_get);
     if (*status_p != UCS_OK) {

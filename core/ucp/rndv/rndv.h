@@ -25,7 +25,7 @@
  *
  * A number after a name is a length in bytes:
  *
- *   RTS   | length 8 | sender's end 16 | request 4 | flags 1 | exchange 1 |
+ *   RTS   | length 8 | sender's end 16 | request 4 | flags 1 | lead 1 |
  *         | bytes of keys 2 | address 8 | keys |
  *   ATS   | sender's request 4 | secret 4 | status 1 |
  *   RTR   | sender's request 4 | secret 4 | receiver's request 4 | length 8 |
@@ -75,7 +75,7 @@ typedef struct ucp_rndv_rts {
     ucp_wire_end_t sender;
     ucp_le32_t request;   /**< Id of the sender's request */
     uint8_t flags;        /**< UCP_RNDV_RTS_* */
-    uint8_t exchange;     /**< ucp_request::exchange */
+    uint8_t lead;         /**< ucp_request::lead */
     ucp_le16_t keys_size; /**< Bytes of the keys, which follow the structure */
     ucp_le64_t address;   /**< Of the send buffer; 0 without keys */
 } ucp_rndv_rts_t;

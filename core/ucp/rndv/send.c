@@ -106,7 +106,7 @@ size_t ucp_rndv_rts_pack(const ucp_request_t *req, void *dest)
     rts->request = ucp_le32(req->id);
     rts->flags   = rndv->rts_flags;
     rts->flags |= can_put_to_device(req) ? UCP_RNDV_RTS_PUT_TO_DEVICE : 0;
-    rts->exchange  = (uint8_t)req->exchange;
+    rts->lead      = (uint8_t)req->lead;
     rts->keys_size = ucp_le16((uint16_t)keys_size);
     rts->address   = ucp_le64(
           (keys_size > 0) ? (uintptr_t)req->dt.u.contig.buffer : 0);

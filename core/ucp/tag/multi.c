@@ -8,7 +8,7 @@
 #include "ucp/tag/multi.h"
 
 #include "ucp/dt/dt.h"
-#include "ucp/learn/trial.h"
+#include "ucp/learn/lead.h"
 #include "ucp/proto/fragment.h"
 #include "ucp/stats/stats.h"
 #include "ucp/tag/eager.h"
@@ -343,8 +343,7 @@ static ucp_multi_recv_t *begin(ucp_ep_h ep,
     multi->request   = first.request;
     *payload_p       = data + sizeof(first);
     ucp_stats_received(ep->worker, UCP_STATS_RECV_TAG_MSGS, total);
-    ucp_trial_announced(ep->worker, &fragment->sender, total,
-                        fragment->exchange);
+    ucp_lead_received(ep, total, fragment->lead);
     return deliver(multi, ucp_le64_get(first.tag), total) ? &multi->super :
                                                             NULL;
 }

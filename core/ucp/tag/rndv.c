@@ -4,7 +4,7 @@
  * data, and its handler; cancellation of an announced send. The folder rndv/
  * has the transfer of the data.
  */
-#include "ucp/learn/trial.h"
+#include "ucp/learn/lead.h"
 #include "ucp/order/queue.h"
 #include "ucp/tag/eager.h"
 #include "ucp/tag/fetch.h"
@@ -141,11 +141,13 @@ typedef struct {
     ucp_rndv_taken_t rndv;
 } taken_t;
 
-/* Copies and checks an announcement, and notes the method that it contains for
- * exchanges. Returns zero, with a log line, if it is invalid. */
+/* Copies and checks an announcement, and notes the method by which the peer
+ * leads. Returns zero, with a log line, if it is invalid. */
 static int take(ucp_worker_h worker, const void *data, size_t length,
                 taken_t *taken)
 {
+    ucp_ep_h ep;
+
     if ((length < sizeof(ucp_tag_rts_t)) ||
         (ucp_rndv_rts_take(&taken->rndv,
                            (const char *)data + sizeof(taken->tag),
@@ -155,14 +157,14 @@ static int take(ucp_worker_h worker, const void *data, size_t length,
         ucs_diag("dropped an announcement of %zu bytes: wrong size", length);
         return 0;
     }
-    if (ucp_wireup_reply_ep(worker, &taken->rndv.rts.sender) == NULL) {
+    ep = ucp_wireup_reply_ep(worker, &taken->rndv.rts.sender);
+    if (ep == NULL) {
         ucs_diag("dropped an announcement from an unknown sender");
         return 0;
     }
     ucp_wire_take(&taken->tag, data, sizeof(taken->tag));
-    ucp_trial_announced(worker, &taken->rndv.rts.sender,
-                        ucp_rndv_rts_length(&taken->rndv.rts),
-                        taken->rndv.rts.exchange);
+    ucp_lead_received(ep, ucp_rndv_rts_length(&taken->rndv.rts),
+                      taken->rndv.rts.lead);
     return 1;
 }
 

@@ -123,7 +123,7 @@ size_t fuzz_next_rts(reader_t *reader, ucp_rndv_rts_t *rts)
     rts->request   = next_request(reader);
     odd            = next(reader);
     rts->flags     = (uint8_t)odd;
-    rts->exchange  = (odd & 16) ? (uint8_t)next(reader) : 0;
+    rts->lead      = (odd & 16) ? (uint8_t)next(reader) : 0;
     rts->address   = ucp_le64(next_number(reader, 2));
     size           = next_keys(reader, (char *)(rts + 1));
     rts->keys_size = ucp_le16((uint16_t)(size + ((odd & 32) ? 1 : 0)));

@@ -366,10 +366,63 @@ START_TEST(noise_does_not_switch)
 }
 END_TEST
 
+/* While the peer leads, its method is used, and there are no epochs. Methods
+ * that are not possible are ignored. If the peer is silent, the search goes
+ * on. */
+START_TEST(the_leader_selects_the_method)
+{
+    unsigned i, epochs;
+    machine_t m;
+
+    start(&m, &profiles[1], equal, EAGER, 1);
+    m.stream.learn.methods = UCS_BIT(EAGER) | UCS_BIT(GET) | UCS_BIT(PUT);
+    transfer(&m, 20);
+    epochs = m.epochs;
+    for (i = 0; i < 10; ++i) {
+        ucp_learn_stream_led(&m.stream, PUT);
+        ucp_learn_stream_led(&m.stream, AM);
+        ucp_learn_stream_led(&m.stream, 255);
+        ck_assert_uint_eq(m.stream.learn.best, PUT);
+        ck_assert_int_eq(ucp_learn_reason(&m.stream.learn), UCP_LEARN_LED);
+        transfer(&m, UCP_LEARN_STREAM_LED - 1);
+        ck_assert_uint_eq(m.epochs, epochs);
+    }
+    transfer(&m, 8000);
+    ck_assert_uint_gt(m.epochs, epochs);
+    ck_assert_uint_eq(m.stream.learn.best, GET);
+    ck_assert_int_ne(ucp_learn_reason(&m.stream.learn), UCP_LEARN_LED);
+}
+END_TEST
+
+/* The leader announces a method while an epoch is under way: its result still
+ * counts, but the next epoch does not begin. */
+START_TEST(the_leader_interrupts_a_trial)
+{
+    ucp_learn_epoch_t epoch;
+    unsigned i;
+    machine_t m;
+
+    start(&m, &profiles[1], equal, EAGER, 1);
+    ck_assert(ucp_learn_stream_add(&m.stream));
+    ck_assert(ucp_learn_stream_next(&m.stream, IN_FLIGHT, LENGTH, &epoch));
+    ucp_learn_stream_led(&m.stream, GET);
+    ck_assert_uint_eq(m.stream.learn.best, EAGER);
+    ucp_learn_stream_result(&m.stream, 90);
+    ck_assert_uint_eq(m.stream.learn.method[EAGER].count, 1);
+    ucp_learn_stream_led(&m.stream, GET);
+    ck_assert_uint_eq(m.stream.learn.best, GET);
+    for (i = 1; i < UCP_LEARN_STREAM_LED; ++i) {
+        ck_assert(!ucp_learn_stream_add(&m.stream));
+    }
+    ck_assert(ucp_learn_stream_add(&m.stream));
+}
+END_TEST
+
 SUITE_MAIN("learn_stream", finds_the_best, finds_the_best_soon,
            finds_a_much_better_method_within_100_transfers,
            finds_a_better_method_for_large_transfers,
            finds_the_best_of_many_in_flight,
            finds_the_best_against_the_estimates, trials_cost_one_percent,
            trials_become_rarer, load_causes_no_trials, follows_a_change,
-           noise_does_not_switch)
+           noise_does_not_switch, the_leader_selects_the_method,
+           the_leader_interrupts_a_trial)

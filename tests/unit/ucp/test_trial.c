@@ -4,6 +4,7 @@
  * how long each takes. */
 #include "lent.h"
 #include "sim_machines.h"
+#include "ucp/learn/lead.h"
 #include "ucp/proto/measure.h"
 
 #include <stdio.h>
@@ -242,19 +243,17 @@ END_TEST
 START_TEST(own_announcements_are_not_followed)
 {
     local_t local;
-    ucp_wire_end_t own;
     unsigned i;
 
     open_machine(&local, &machines[2], "y");
-    own       = ucp_ep_wire_end(local.ep);
     sim.pause = 1000;
-    ucp_trial_announced(local.worker, &own, LENGTH, 1 + UCP_LEARN_AM);
+    ucp_lead_received(local.ep, LENGTH, 1 + UCP_LEARN_AM);
     transfer(&local, 100);
     for (i = 0; i <= UINT8_MAX; ++i) {
-        ucp_trial_announced(local.worker, &own, LENGTH, i);
-        ucp_trial_announced(local.worker, &own, SIZE_MAX, i);
-        ucp_trial_announced(local.worker, &own, UCP_TRIAL_MIN - 1, i);
-        ucp_trial_announced(local.worker, &own, 0, i);
+        ucp_lead_received(local.ep, LENGTH, i);
+        ucp_lead_received(local.ep, SIZE_MAX, i);
+        ucp_lead_received(local.ep, UCP_TRIAL_MIN - 1, i);
+        ucp_lead_received(local.ep, 0, i);
     }
     transfer(&local, 20);
     ck_assert(contains(&local, "1024 KiB in exchanges: rndv/put"));

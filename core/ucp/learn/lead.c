@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which process selects the method of exchanges and of streams in both
+ * directions, and how the other one follows: see lead.h. */
+#include "ucp/learn/lead.h"
+
+#include "ucp/learn/exchange.h"
+#include "ucp/learn/live.h"
+#include "ucp/learn/timing.h"
+#include "ucp/learn/trial.h"
+
+/* Values of ucp_request::lead: the first one plus the method. */
+enum { LEAD_EXCHANGE = 1, LEAD_STREAM = LEAD_EXCHANGE + UCP_LEARN_METHODS };
+
+static int peer_leads(const ucp_ep_h ep)
+{
+    return ep->peer_uuid < ep->worker->uuid;
+}
+
+static ucp_learn_exchange_t *exchange_of(ucp_learn_t *learn)
+{
+    return ucs_container_of(learn, ucp_learn_exchange_t, learn);
+}
+
+unsigned ucp_lead_exchange(const ucp_learn_entry_t *entry, ucp_learn_t *learn,
+                           ucp_request_t *req, ucs_time_t now)
+{
+    ucp_ep_h ep                    = req->send.ep;
+    ucp_learn_exchange_t *exchange = exchange_of(learn);
+    const ucp_learn_peer_t peer    = {
+           .ep    = ep,
+           .uuid  = ep->peer_uuid,
+           .leads = peer_leads(ep),
+    };
+    unsigned before = learn->best;
+    unsigned timed  = exchange->timed;
+    unsigned led    = learn->is_led;
+    unsigned method = ucp_learn_exchange_next(exchange, &peer, req->dt.length,
+                                              ucs_time_to_nsec(now));
+
+    req->lead = (uint16_t)(LEAD_EXCHANGE + method);
+    if (timed || (learn->best != before) || (learn->is_led != led)) {
+        ucp_learn_live_update(learn);
+    }
+    if ((learn->best != before) && !learn->is_led) {
+        ucp_trial_show_change(ep, learn, entry->op, UCP_LEARN_EXCHANGE,
+                              req->dt.length, before);
+    }
+    return method;
+}
+
+void ucp_lead_stop_exchange(ucp_learn_t *learn, ucp_ep_h ep)
+{
+    if (learn != NULL) {
+        ucp_learn_exchange_stop(exchange_of(learn), ep);
+    }
+}
+
+void ucp_lead_stream(ucp_request_t *req, unsigned method)
+{
+    if (!peer_leads(req->send.ep)) {
+        req->lead = (uint16_t)(LEAD_STREAM + method);
+    }
+}
+
+static void follow_in_stream(const ucp_learn_entry_t *entry, const ucp_ep_h ep,
+                             ucp_learn_t *learn, unsigned method)
+{
+    unsigned before = learn->best;
+    unsigned led    = learn->is_led;
+
+    if (!peer_leads(ep) || (entry->last_ep == NULL) ||
+        (entry->last_ep->peer_uuid != ep->peer_uuid)) {
+        return;
+    }
+    ucp_learn_stream_led(ucp_learn_stream_of(learn), method);
+    if ((learn->best != before) || (learn->is_led != led)) {
+        ucp_learn_live_update(learn);
+    }
+}
+
+void ucp_lead_received(ucp_ep_h ep, size_t length, unsigned lead)
+{
+    const struct ucp_trials *trials = ucp_worker_learn(ep->worker)->trials;
+    const ucp_learn_entry_t *entry;
+    ucp_learn_t *learn;
+    unsigned class;
+
+    if ((lead == 0) || (length < UCP_TRIAL_MIN) || (trials == NULL)) {
+        return;
+    }
+    class = ucp_learn_size_class(length);
+    for (entry = trials->entries; entry != NULL; entry = entry->next) {
+        if (lead < LEAD_STREAM) {
+            learn = entry->of[UCP_LEARN_EXCHANGE][class];
+            if (learn != NULL) {
+                ucp_learn_exchange_announced(exchange_of(learn), ep->peer_uuid,
+                                             lead - LEAD_EXCHANGE);
+            }
+        } else {
+            learn = entry->of[UCP_LEARN_BOTH][class];
+            if (learn != NULL) {
+                follow_in_stream(entry, ep, learn, lead - LEAD_STREAM);
+            }
+        }
+    }
+}

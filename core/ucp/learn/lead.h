@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The agreement of two processes that send large messages to each other, in
+ * exchanges or in streams in both directions: both must use the same method. If
+ * one of them gets the data and the other one puts it, one processor makes all
+ * copies. So the process with the lower UUID leads: it searches, and its
+ * messages contain their method (ucp_request::lead). The peer uses that one for
+ * its next transfers, in trials, too.
+ */
+#ifndef UCP_LEARN_LEAD_H
+#define UCP_LEARN_LEAD_H
+
+#include "ucp/learn/entry.h"
+#include "ucs/time/time.h"
+
+/** Returns the method of a transfer in an exchange, and sets req->lead. `learn`:
+ *  the state of the search. `now`: the current time. */
+unsigned ucp_lead_exchange(const ucp_learn_entry_t *entry, ucp_learn_t *learn,
+                           ucp_request_t *req, ucs_time_t now);
+
+/** Called for a transfer that does not belong to an exchange, and for an
+ *  endpoint that is freed: ends the timing of exchanges with the peer. `learn`:
+ *  of exchanges; may be NULL. */
+void ucp_lead_stop_exchange(ucp_learn_t *learn, ucp_ep_h ep);
+
+/** Sets req->lead of a transfer in a stream in both directions by `method`, if
+ *  this process leads. */
+void ucp_lead_stream(ucp_request_t *req, unsigned method);
+
+/** Called for each tagged message that arrives by rendezvous or in fragments.
+ *  If its sender leads, its method is used for the next transfers. `ep`: of the
+ *  sender. `length`: bytes of the message. `lead`: ucp_request::lead of the
+ *  sender; any value, because a peer has sent it. */
+void ucp_lead_received(ucp_ep_h ep, size_t length, unsigned lead);
+
+#endif
