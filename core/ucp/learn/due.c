@@ -30,11 +30,14 @@ double ucp_learn_ratio(const ucp_learn_stream_t *stream, unsigned method)
     double expected          = learn->expected[method];
     double expected_best     = learn->expected[learn->best];
     double measured          = (best > 0) ? time / best : 0;
-    double ratio             = ucs_max(measured, UNKNOWN_RATIO);
+    double ratio             = UNKNOWN_RATIO;
 
     if ((measured > 0) &&
         !(stream->rough & stream->passed & ~stream->close & bit)) {
         return measured;
+    }
+    if (!(stream->exact & bit)) {
+        ratio = ucs_max(measured, ratio);
     }
     if ((expected > 0) && (expected_best > 0)) {
         ratio = ucs_max(expected / expected_best, ratio);

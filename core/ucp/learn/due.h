@@ -28,7 +28,8 @@ enum {
 
 /** Returns the time of a method, divided by that of the selected one: measured
  *  or estimated. A result of an epoch FIRST that has not shown the method to be
- *  clearly slower only raises the estimate. */
+ *  clearly slower only raises the estimate; not that of a put or get, which in
+ *  FIRST waits until the peer has finished transfers by the other method. */
 double ucp_learn_ratio(const ucp_learn_stream_t *stream, unsigned method);
 
 /** Return the time that an epoch adds to the stream if each of its transfers

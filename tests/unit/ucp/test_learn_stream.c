@@ -8,7 +8,8 @@
  * simulated clock: no time is measured.
  */
 #include "suite.h"
-#include "ucp/learn/stream.h"
+#include "ucp/learn/due.h"
+#include "ucp/learn/samples.h"
 #include "ucs/sys/math.h"
 
 #include <math.h>
@@ -366,6 +367,29 @@ START_TEST(noise_does_not_switch)
 }
 END_TEST
 
+/* FIRST has shown that put and fragments take three times as long. Put may have
+ * waited for transfers by the other method: its estimate stays. */
+START_TEST(first_does_not_judge_a_put)
+{
+    ucp_learn_stream_t *stream;
+    machine_t m;
+
+    start(&m, &profiles[1], equal, GET, 1);
+    stream         = &m.stream;
+    stream->rough  = UCS_BIT(PUT) | UCS_BIT(AM);
+    stream->passed = stream->rough;
+    ucp_learn_add(&stream->learn, GET, 1);
+    ucp_learn_add(&stream->learn, PUT, 3);
+    ucp_learn_add(&stream->learn, AM, 3);
+    ck_assert_double_eq_tol(ucp_learn_ratio(stream, AM), 3, 1e-6);
+    ck_assert_double_eq_tol(ucp_learn_ratio(stream, PUT), 1.5, 1e-6);
+
+    /* an epoch FULL does */
+    stream->rough = 0;
+    ck_assert_double_eq_tol(ucp_learn_ratio(stream, PUT), 3, 1e-6);
+}
+END_TEST
+
 /* While the peer leads, its method is used, and there are no epochs. Methods
  * that are not possible are ignored. If the peer is silent, the search goes
  * on. */
@@ -424,5 +448,5 @@ SUITE_MAIN("learn_stream", finds_the_best, finds_the_best_soon,
            finds_the_best_of_many_in_flight,
            finds_the_best_against_the_estimates, trials_cost_one_percent,
            trials_become_rarer, load_causes_no_trials, follows_a_change,
-           noise_does_not_switch, the_leader_selects_the_method,
-           the_leader_interrupts_a_trial)
+           noise_does_not_switch, first_does_not_judge_a_put,
+           the_leader_selects_the_method, the_leader_interrupts_a_trial)
