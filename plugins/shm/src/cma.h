@@ -134,6 +134,9 @@ struct cma_peer {
     uint32_t skip;       /* Number of further copies that are not offered;
                           * copies of SHARE_ALWAYS bytes (cma_share.c) or more
                           * are neither skipped nor counted */
+    uint32_t burst;      /* Grows by one, up to a limit, with each copy that is
+                          * posted while short ones are in the queue, and
+                          * shrinks by one with each other copy */
     uint32_t waits;      /* Number of polls of open jobs in which the helper was
                           * still copying; 0 after the end of a job */
     double waits_from;   /* Time at which `waits` reached SHARE_CLOCK
@@ -224,6 +227,8 @@ struct cma_iface {
     double sweep_at;   /* Time of the next check for senders that have exited */
     double now;        /* Time when the last put or get was posted, or a few
                         * milliseconds before */
+    size_t burst_below; /* Shorter copies of a burst are not shared
+                         * (cma_share.c); 0: not computed yet */
     ucx_mpool_t *op_pool;
     size_t inside; /* Bytes that calls of put and get have copied since the last
                     * progress; OP_INSIDE (cma_op.c) if one of them has begun a

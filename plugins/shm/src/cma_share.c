@@ -15,6 +15,7 @@
  * the delay.
  */
 #include "cma.h"
+#include "speed.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +27,13 @@
  * nothing: the same number as in a copy without a job (OP_STEP in cma_op.c). */
 #define SHARE_ALONE (512ul * 1024)
 #define SHARE_PAGE  4096ul
+/* Copies of this many bytes are shared in bursts, too: one system call has at
+ * most two of them (OP_SHORT in cma_op.c). SHARE_CALLS: see burst_below(). */
+#define SHARE_BURST (128ul * 1024)
+#define SHARE_CALLS 2
+/* Values of peer->burst: the maximum, and the maximum of copies that are shared
+ * because they do not follow each other. */
+enum { BURST_MAX = 16, BURST_LEAST = 2 };
 /* Values of peer->unhelped. SHARE_UNHELPED_MAX: maximum, so that at most 2^6 - 1
  * offers are skipped. SHARE_RARELY: with this value or more the peer helps
  * rarely, see cma_share_is_good(). */
@@ -115,6 +123,37 @@ static void skip_offers(cma_peer_t *peer)
     peer->skip = (1u << peer->unhelped) - 1;
 }
 
+/* Returns the length below which several copies in one system call
+ * (cma_batch.c) are faster than shared ones. A shared copy takes half as long,
+ * but needs SHARE_CALLS calls more, or messages that take as long. */
+static size_t burst_below(cma_iface_t *iface)
+{
+    const shm_cma_config_t *config = &iface->config;
+    double bandwidth, below;
+
+    if (iface->burst_below == 0) {
+        bandwidth = (config->bw > 0) ? config->bw : shm_speed()->kernel;
+        below     = 2 * bandwidth * SHARE_CALLS * config->overhead;
+        iface->burst_below = (size_t)shm_min(1 + below, (double)SHARE_BURST);
+    }
+    return iface->burst_below;
+}
+
+/* Returns whether copies of this length follow each other so soon that several
+ * of them are copied in one system call, which is faster than sharing them. Only
+ * if most of the last copies did: where some copies of the same buffer are
+ * shared and others not, see below. */
+static int is_burst(cma_peer_t *peer, size_t length)
+{
+    if (peer->num_short > 0) {
+        peer->burst += (peer->burst < BURST_MAX);
+    } else {
+        peer->burst -= (peer->burst > 0);
+    }
+    return (peer->burst > BURST_LEAST) && (length < SHARE_BURST) &&
+           (length < burst_below(peer->iface));
+}
+
 /* share_end() sets how many offers are skipped, but until the offered copy ends,
  * further copies may be posted. To a peer that rarely helps they are not
  * offered. To other peers they are: if one buffer is copied again and again,
@@ -124,7 +163,7 @@ int cma_share_is_good(cma_peer_t *peer, size_t length)
 {
     if ((peer->help == CMA_HELP_NEVER) ||
         (length < peer->iface->config.share_thresh) ||
-        (peer->iface->now < peer->pause_until)) {
+        (peer->iface->now < peer->pause_until) || is_burst(peer, length)) {
         return 0;
     }
     if ((length < SHARE_ALWAYS) && (peer->skip > 0)) {

@@ -144,6 +144,55 @@ START_TEST(offers_are_skipped_while_many_are_in_flight)
 }
 END_TEST
 
+/* Makes copies of `length` bytes, at most `in_flight` of them at once. Returns
+ * how many events that caused at the target, which polls: each offer is one, and
+ * the part that the target copies is another. */
+static long long events_of(cma_side_t *side, cma_link_t *link,
+                           cma_other_t *other, size_t length,
+                           unsigned in_flight)
+{
+    enum { COPIES = 64 };
+    static cma_wait_t waits[COPIES];
+    ucs_status_t status[COPIES];
+    long long events = cma_other_tell(other, 'e', 0, 0, 0);
+
+    for (unsigned i = 0; i < COPIES; i += in_flight) {
+        for (unsigned k = i; k < i + in_flight; ++k) {
+            status[k] = cma_side_start(link, 0, side->memory, 0, length, 1,
+                                       &waits[k]);
+        }
+        for (unsigned k = i; k < i + in_flight; ++k) {
+            EXPECT_EQ(cma_side_finish(side, status[k], &waits[k]), UCS_OK);
+        }
+    }
+    return cma_other_tell(other, 'e', 0, 0, 0) - events;
+}
+
+/* Of copies that follow each other, only the first three are offered if they are
+ * shorter than twice the bytes that the kernel copies during two calls, here
+ * 80000. Longer ones are, and so are those that do not follow each other, except
+ * those that the target has not helped with. HELLO is an event, too. */
+START_TEST(short_copies_in_a_row_are_not_shared)
+{
+    enum { MOST = 1 + 2 * 3, MANY = 32 };
+    double until = cma_side_now() + 60;
+    cma_side_t side;
+    cma_link_t link;
+    cma_other_t other;
+
+    cma_other_begin(&other, &side, &link, "BW=20000MBps,OVERHEAD=1us");
+    EXPECT_TRUE(events_of(&side, &link, &other, 65536, 16) <= MOST);
+    EXPECT_TRUE(events_of(&side, &link, &other, 65536, 16) <= MOST);
+    while (events_of(&side, &link, &other, 98304, 16) < MANY) {
+        EXPECT_TRUE(cma_side_now() < until);
+    }
+    while (events_of(&side, &link, &other, 65536, 1) < MANY) {
+        EXPECT_TRUE(cma_side_now() < until);
+    }
+    cma_other_end(&other, &side, &link);
+}
+END_TEST
+
 /* A copy that this process makes alone is in parts. If the same memory is
  * copied again, the parts are in the opposite order (cma_direction.c). */
 enum { AGAIN_COPIES = 5, AGAIN_LENGTH = 1536 * 1024 };
@@ -362,6 +411,7 @@ int main(void)
         sizes_in_small_chunks,
         a_target_that_polls_copies_its_part,
         offers_are_skipped_while_many_are_in_flight,
+        short_copies_in_a_row_are_not_shared,
         the_same_memory_again_is_copied_from_the_other_end,
         the_same_memory_again_with_a_target_that_does_not_poll,
         each_side_copies_its_half_of_every_operation,
