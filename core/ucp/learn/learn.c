@@ -28,6 +28,14 @@ enum { ODD_PARTS = 6 };
 #define MAX_COST        0.01
 #define MAX_GAP_BY_COST 1e6
 
+/* The mean of the samples shows what a trial costs, not their low quantile: the
+ * first transfers after a change of the method take longer, because data is in
+ * the caches of the other process. AND_BACK: so do those after the trial.
+ * COSTLY: a sample of more than this many times the time of the selected method
+ * was probably interrupted. */
+#define AND_BACK 2
+#define COSTLY   8.0
+
 /* Limit of the time that the first trial of a method is expected to add, as a
  * fraction of the time of the first EARLY transfers; of later ones MAX_COST. A
  * method that is expected to take 2.5 times as long is tried after 90
@@ -210,6 +218,7 @@ static void start_trial(ucp_learn_t *learn, unsigned method)
 {
     learn->trial = (uint8_t)method;
     learn->left  = 1;
+    learn->sum   = 0;
     if ((method != learn->best) || (learn->method[method].count == 0)) {
         learn->left = (uint8_t)trial_length(learn, method);
         ucp_learn_forget(learn, method);
@@ -301,28 +310,17 @@ static void decide(ucp_learn_t *learn, unsigned index)
     }
 }
 
-/* Sets when the next trial of a method is due. The second trial of a method
- * follows soon, even if it takes much time, because the first one may have been
- * disturbed. Later trials of a slow method are so rare that they add at most
- * MAX_COST to the time of all transfers. */
-static void schedule(ucp_learn_t *learn, unsigned index)
+/* Sets when the next trial of a method is due, which is not the selected one
+ * and took `ratio` times as long. The second trial of a method follows soon,
+ * even if it takes much time, because the first one may have been disturbed.
+ * Later trials of a slow method are so rare that they add at most MAX_COST to
+ * the time of all transfers. */
+static void schedule_other(ucp_learn_t *learn, unsigned index, double ratio)
 {
     ucp_learn_method_t *method = &learn->method[index];
-    double ratio, needed;
+    double needed = trial_length(learn, index) * (ratio - 1) * AND_BACK *
+                    (UCP_LEARN_MAX_METHODS - 1) / MAX_COST;
 
-    if (index == learn->best) {
-        method->due = learn->count +
-                      ((learn->num_odd > 0) ?
-                           odd_gap(learn) << (learn->num_odd - 1) :
-                           watch_gap(learn));
-        return;
-    }
-    ratio  = (learn->method[learn->best].count == 0) ?
-                 1 :
-                 ucp_learn_time(learn, index) /
-                    ucp_learn_time(learn, learn->best);
-    needed = trial_length(learn, index) * (ratio - 1) *
-             (UCP_LEARN_MAX_METHODS - 1) / MAX_COST;
     if ((method->gap > UCP_LEARN_MIN_GAP) && (needed > method->gap)) {
         method->gap = (uint32_t)ucs_min(needed, MAX_GAP_BY_COST);
     }
@@ -332,12 +330,38 @@ static void schedule(ucp_learn_t *learn, unsigned index)
     }
 }
 
+/* Called at the end of the trial of the method `index`. */
+static void schedule(ucp_learn_t *learn, unsigned index)
+{
+    double time = ucp_learn_time(learn, learn->best);
+
+    if (index == learn->best) {
+        learn->method[index].due = learn->count +
+                                   ((learn->num_odd > 0) ?
+                                        odd_gap(learn) << (learn->num_odd - 1) :
+                                        watch_gap(learn));
+    } else {
+        schedule_other(learn, index,
+                       (time > 0) ?
+                           learn->sum / learn->method[index].count / time :
+                           1);
+    }
+}
+
+static void add_of_trial(ucp_learn_t *learn, double sample)
+{
+    double time = ucp_learn_time(learn, learn->best);
+
+    ucp_learn_add(learn, learn->trial, sample);
+    learn->sum += (float)((time > 0) ? ucs_min(sample, COSTLY * time) : sample);
+}
+
 /* Called with the time of the first transfer of a trial. It is a sample only if
  * it ends the trial. */
 static void end_first(ucp_learn_t *learn, double sample)
 {
     if (sample > learn->first_limit * ucp_learn_time(learn, learn->best)) {
-        ucp_learn_add(learn, learn->trial, sample);
+        add_of_trial(learn, sample);
         learn->left = 0;
     }
 }
@@ -388,7 +412,7 @@ void ucp_learn_result(ucp_learn_t *learn, double seconds_per_byte)
             try_others(learn);
         }
     } else {
-        ucp_learn_add(learn, index, seconds_per_byte);
+        add_of_trial(learn, seconds_per_byte);
     }
     if ((learn->left > 0) && !is_hopeless(learn, index)) {
         return;
@@ -401,7 +425,9 @@ void ucp_learn_result(ucp_learn_t *learn, double seconds_per_byte)
     if (index != before) {
         decide(learn, index);
         if (learn->best != before) {
-            schedule(learn, before);
+            schedule_other(learn, before,
+                           ucp_learn_time(learn, before) /
+                               ucp_learn_time(learn, learn->best));
         }
     }
     schedule(learn, index);

@@ -109,6 +109,9 @@ typedef struct ucp_learn {
      *  transfer suffer from the change of the method. 0, unless the caller
      *  changes it: the first transfer is not timed */
     float first_limit;
+    /** Sum of the samples of the trial under way, each at most COSTLY times
+     *  (learn.c) the time of the selected method */
+    float sum;
     /** 1: `best` was set by ucp_learn_follow() for the last transfer */
     uint8_t is_led;
     /** The latest samples of `best`, if all of them are odd: they differ from

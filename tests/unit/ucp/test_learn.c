@@ -661,6 +661,36 @@ START_TEST(a_slow_first_transfer_ends_a_long_trial)
 }
 END_TEST
 
+/* A method is as fast as the selected one, but after each change of the method
+ * some transfers take five times as long. Its trials are so rare that they add
+ * half a percent of the time, and as much after each trial. */
+START_TEST(the_cost_of_a_change_counts)
+{
+    enum { TRANSFERS = 20000 };
+    double extra  = 0;
+    unsigned used = 0, method, i;
+    ucp_learn_t learn;
+    int timed;
+
+    ucp_learn_init(&learn, UCS_BIT(GET) | UCS_BIT(PUT), GET, unknown, 0);
+    for (i = 0; i < TRANSFERS; ++i) {
+        method = ucp_learn_next(&learn, &timed);
+        used   = (method == PUT) ? used + 1 : 0;
+        /* of a trial, the last two transfers are as fast as the others */
+        extra += ((used > 0) && (used <= UCP_LEARN_WARM + 2)) ? 4 : 0;
+        if (timed) {
+            ucp_learn_result(&learn,
+                             ((used > 0) && (used <= UCP_LEARN_WARM + 2)) ?
+                                 5.0 :
+                                 1.0);
+        }
+    }
+    ck_assert_uint_eq(learn.best, GET);
+    ck_assert_double_gt(extra, 0);
+    ck_assert_double_le(extra, 0.005 * TRANSFERS);
+}
+END_TEST
+
 SUITE_MAIN("learn", finds_the_best, stays_with_the_best,
            trials_cost_one_percent, notices_a_change_for_the_worse,
            notices_a_better_method, times_one_at_a_time, noise_does_not_switch,
@@ -668,4 +698,4 @@ SUITE_MAIN("learn", finds_the_best, stays_with_the_best,
            methods_like_a_slow_one_are_tried_later,
            a_wrong_estimate_is_soon_noticed, long_transfers_have_short_trials,
            trials_of_the_peer_cause_none, a_disappointing_method_becomes_rare,
-           a_slow_first_transfer_ends_a_long_trial)
+           a_slow_first_transfer_ends_a_long_trial, the_cost_of_a_change_counts)
