@@ -92,10 +92,8 @@ struct ucp_request {
     /** Sends by rendezvous: UCP_PROTO_FLAG_* of the protocol that must transfer
      *  the data; 0: this protocol is selected by cost */
     uint16_t data_flags;
-    /** Tagged sends: 1 + the method of this send (UCP_LEARN_* of learn/entry.h),
-     *  if it belongs to an exchange (learn/exchange.h), or 1 +
-     *  UCP_LEARN_METHODS + the method, in streams in both directions: the peer
-     *  shall use that method, too. 0: it may use any */
+    /** Tagged sends: the method that the peer shall use, too, as UCP_LEAD_* of
+     *  learn/lead.h; 0: it may use any */
     uint16_t lead;
     ucp_worker_h worker;
     void *user_data;

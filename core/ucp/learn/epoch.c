@@ -16,12 +16,12 @@ enum {
     LARGE_COUNT = 8,
 };
 
-/* Number of transfers in a warm-up: at least MIN_WARM, if they have less than
- * LARGE bytes in total, because until then, the data is in the caches where the
- * other method has put it. At most MAX_WARM for methods whose requests complete
- * when the data is transferred: then the caller knows when those of the
- * selected method have completed that were in flight before. */
-enum { MIN_WARM = 16, MAX_WARM = 16 };
+/* Number of transfers in a warm-up: at least WARM, if they have less than LARGE
+ * bytes in total, because until then, the data is in the caches where the other
+ * method has put it. At most WARM for methods whose requests complete when the
+ * data is transferred: then the caller knows when those of the selected method
+ * have completed that were in flight before. */
+enum { WARM = 16 };
 
 /* Minimum number of transfers in flight of a stream. */
 enum { MIN_IN_FLIGHT = 2 };
@@ -47,7 +47,7 @@ static unsigned count_for(const ucp_learn_stream_t *stream, unsigned warm,
 static unsigned warm_up(const ucp_learn_stream_t *stream, unsigned usual)
 {
     const ucp_learn_t *learn = &stream->learn;
-    unsigned least           = ucs_min(usual, (unsigned)MIN_WARM);
+    unsigned least           = ucs_min(usual, (unsigned)WARM);
 
     if (stream->stage == UCP_LEARN_BEFORE) {
         return (learn->method[learn->best].count == 0) ? least : MIN_IN_FLIGHT;
@@ -75,12 +75,12 @@ ucp_learn_epoch_t ucp_learn_epoch_of(ucp_learn_stream_t *stream,
     }
     if ((learn->trial != UCP_LEARN_NONE) &&
         (stream->exact & UCS_BIT(learn->trial))) {
-        warm = ucs_min(warm, (unsigned)MAX_WARM);
+        warm = ucs_min(warm, (unsigned)WARM);
     }
     warm            = ucs_max(warm, (unsigned)MIN_IN_FLIGHT);
     stream->counted = (uint16_t)count_for(stream, warm, length);
-    if (length < LARGE / MIN_WARM) {
-        warm = ucs_max(warm, (unsigned)MIN_WARM);
+    if (length < LARGE / WARM) {
+        warm = ucs_max(warm, (unsigned)WARM);
     }
     stream->warm = (uint16_t)warm;
     epoch.warm   = (uint16_t)warm_up(stream, warm);

@@ -8,9 +8,6 @@
 #include "ucp/learn/timing.h"
 #include "ucp/learn/trial.h"
 
-/* Values of ucp_request::lead: the first one plus the method. */
-enum { LEAD_EXCHANGE = 1, LEAD_STREAM = LEAD_EXCHANGE + UCP_LEARN_METHODS };
-
 static int peer_leads(const ucp_ep_h ep)
 {
     return ep->peer_uuid < ep->worker->uuid;
@@ -37,7 +34,7 @@ unsigned ucp_lead_exchange(const ucp_learn_entry_t *entry, ucp_learn_t *learn,
     unsigned method = ucp_learn_exchange_next(exchange, &peer, req->dt.length,
                                               ucs_time_to_nsec(now));
 
-    req->lead = (uint16_t)(LEAD_EXCHANGE + method);
+    req->lead = (uint16_t)(UCP_LEAD_EXCHANGE + method);
     if (timed || (learn->best != before) || (learn->is_led != led)) {
         ucp_learn_live_update(learn);
     }
@@ -58,7 +55,7 @@ void ucp_lead_stop_exchange(ucp_learn_t *learn, ucp_ep_h ep)
 void ucp_lead_stream(ucp_request_t *req, unsigned method)
 {
     if (!peer_leads(req->send.ep)) {
-        req->lead = (uint16_t)(LEAD_STREAM + method);
+        req->lead = (uint16_t)(UCP_LEAD_STREAM + method);
     }
 }
 
@@ -72,7 +69,7 @@ static void follow_in_stream(const ucp_learn_entry_t *entry, const ucp_ep_h ep,
         (entry->last_ep->peer_uuid != ep->peer_uuid)) {
         return;
     }
-    ucp_learn_stream_led(ucp_learn_stream_of(learn), method);
+    ucp_learn_stream_announced(ucp_learn_stream_of(learn), method);
     if ((learn->best != before) || (learn->is_led != led)) {
         ucp_learn_live_update(learn);
     }
@@ -90,16 +87,16 @@ void ucp_lead_received(ucp_ep_h ep, size_t length, unsigned lead)
     }
     class = ucp_learn_size_class(length);
     for (entry = trials->entries; entry != NULL; entry = entry->next) {
-        if (lead < LEAD_STREAM) {
+        if (lead < UCP_LEAD_STREAM) {
             learn = entry->of[UCP_LEARN_EXCHANGE][class];
             if (learn != NULL) {
                 ucp_learn_exchange_announced(exchange_of(learn), ep->peer_uuid,
-                                             lead - LEAD_EXCHANGE);
+                                             lead - UCP_LEAD_EXCHANGE);
             }
         } else {
             learn = entry->of[UCP_LEARN_BOTH][class];
             if (learn != NULL) {
-                follow_in_stream(entry, ep, learn, lead - LEAD_STREAM);
+                follow_in_stream(entry, ep, learn, lead - UCP_LEAD_STREAM);
             }
         }
     }

@@ -13,6 +13,13 @@
 #include "ucp/learn/entry.h"
 #include "ucs/time/time.h"
 
+/** Values of ucp_request::lead: one of these, by the kind of the transfer, plus
+ *  its method (UCP_LEARN_* of entry.h). */
+enum {
+    UCP_LEAD_EXCHANGE = 1,
+    UCP_LEAD_STREAM   = UCP_LEAD_EXCHANGE + UCP_LEARN_METHODS,
+};
+
 /** Returns the method of a transfer in an exchange, and sets req->lead. `learn`:
  *  the state of the search. `now`: the current time. */
 unsigned ucp_lead_exchange(const ucp_learn_entry_t *entry, ucp_learn_t *learn,

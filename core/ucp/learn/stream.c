@@ -312,7 +312,7 @@ static void to_idle(ucp_learn_stream_t *stream, unsigned transfers)
     stream->wake        = stream->learn.count + transfers;
 }
 
-void ucp_learn_stream_led(ucp_learn_stream_t *stream, unsigned method)
+void ucp_learn_stream_announced(ucp_learn_stream_t *stream, unsigned method)
 {
     ucp_learn_t *learn = &stream->learn;
 
@@ -320,11 +320,12 @@ void ucp_learn_stream_led(ucp_learn_stream_t *stream, unsigned method)
         !(learn->methods & UCS_BIT(method))) {
         return;
     }
-    stream->wake = learn->count + UCP_LEARN_STREAM_LED;
     if (learn->timing) {
-        return; /* the epoch ends first */
+        /* the epoch ends first, but no other one follows */
+        stream->wake = learn->count + UCP_LEARN_STREAM_SILENT;
+        return;
     }
-    to_idle(stream, UCP_LEARN_STREAM_LED);
+    to_idle(stream, UCP_LEARN_STREAM_SILENT);
     learn->is_led = 1;
     if (learn->best != method) {
         learn->best    = (uint8_t)method;

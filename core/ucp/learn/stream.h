@@ -24,6 +24,8 @@
  * of methods whose results are not certain may overdraw the credit by `advance`
  * transfers. So all trials together add at most a hundredth of the time of the
  * stream, this advance, and the unexpected part of the cost of one trial.
+ *
+ * In streams in both directions only the leader searches (lead.h).
  */
 #ifndef UCP_LEARN_STREAM_H
 #define UCP_LEARN_STREAM_H
@@ -51,9 +53,9 @@ enum {
     UCP_LEARN_MAX_SCALE          = 3,
     /** Maximum number of transfers of the warm-up */
     UCP_LEARN_STREAM_WARM        = 64,
-    /** Number of transfers without a method of the leader after which the peer
-     *  searches itself */
-    UCP_LEARN_STREAM_LED         = 256,
+    /** Number of transfers without an announcement of the leader (lead.h) after
+     *  which the peer searches itself */
+    UCP_LEARN_STREAM_SILENT      = 256,
 };
 
 typedef enum {
@@ -149,10 +151,10 @@ void ucp_learn_stream_result(ucp_learn_stream_t *stream,
 /** Reports that an epoch has no result. The trial is repeated later. */
 void ucp_learn_stream_drop(ucp_learn_stream_t *stream);
 
-/** Called when the peer that leads a stream in both directions uses `method`:
+/** Called when the leader of a stream in both directions has announced a method:
  *  any number, because a peer has sent it. It is used here, too, and no epoch
- *  starts during the next UCP_LEARN_STREAM_LED transfers. */
-void ucp_learn_stream_led(ucp_learn_stream_t *stream, unsigned method);
+ *  starts during the next UCP_LEARN_STREAM_SILENT transfers. */
+void ucp_learn_stream_announced(ucp_learn_stream_t *stream, unsigned method);
 
 /** Changes the length of later epochs: more transfers (`longer`), because too
  *  many transfers end together, or fewer. */

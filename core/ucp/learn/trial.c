@@ -111,10 +111,10 @@ static void keep(struct ucp_trials *trials, const ucp_learn_entry_t *entry,
 }
 
 /* Returns the method of a transfer for which nothing has to be decided: it is
- * like the last one, the method of that was the selected one, and nothing is
- * timed. Otherwise returns UCP_LEARN_NONE. The many small decisions of
- * select_method() take time because their code is often not in the caches after
- * the system calls that copy data. */
+ * like the last one of a stream, nothing is timed, and no epoch may begin.
+ * Otherwise returns UCP_LEARN_NONE. The decisions of select_method() take time
+ * because their code is often not in the caches after the system calls that
+ * copy data. */
 static unsigned repeat(const ucp_request_t *req, ucp_op_t op, const void *lanes)
 {
     ucp_ep_h ep               = req->send.ep;
@@ -194,6 +194,7 @@ static unsigned select_method(struct ucp_trials *trials,
     return method;
 }
 
+/* As select_method(), and counts the bytes (ucp_trials::sent). */
 static unsigned select_and_count(struct ucp_trials *trials,
                                  ucp_learn_entry_t *entry, ucp_request_t *req,
                                  unsigned first, int expects)

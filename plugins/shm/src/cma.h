@@ -134,9 +134,9 @@ struct cma_peer {
     uint32_t skip;       /* Number of further copies that are not offered;
                           * copies of SHARE_ALWAYS bytes (cma_share.c) or more
                           * are neither skipped nor counted */
-    uint32_t burst;      /* Grows by one, up to a limit, with each copy that is
-                          * posted while short ones are in the queue, and
-                          * shrinks by one with each other copy */
+    uint32_t burst;      /* Grows by one, up to a limit, with each copy that may
+                          * be shared and is posted while short ones are in the
+                          * queue; shrinks by one with each other one */
     uint32_t waits;      /* Number of polls of open jobs in which the helper was
                           * still copying; 0 after the end of a job */
     double waits_from;   /* Time at which `waits` reached SHARE_CLOCK

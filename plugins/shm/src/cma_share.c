@@ -31,8 +31,8 @@
  * most two of them (OP_SHORT in cma_op.c). SHARE_CALLS: see burst_below(). */
 #define SHARE_BURST (128ul * 1024)
 #define SHARE_CALLS 2
-/* Values of peer->burst: the maximum, and the maximum of copies that are shared
- * because they do not follow each other. */
+/* Copies are a burst if peer->burst exceeds BURST_LEAST. BURST_MAX: its
+ * maximum. */
 enum { BURST_MAX = 16, BURST_LEAST = 2 };
 /* Values of peer->unhelped. SHARE_UNHELPED_MAX: maximum, so that at most 2^6 - 1
  * offers are skipped. SHARE_RARELY: with this value or more the peer helps
@@ -139,10 +139,11 @@ static size_t burst_below(cma_iface_t *iface)
     return iface->burst_below;
 }
 
-/* Returns whether copies of this length follow each other so soon that several
- * of them are copied in one system call, which is faster than sharing them. Only
- * if most of the last copies did: where some copies of the same buffer are
- * shared and others not, see below. */
+/* Called for each copy that may be shared. Returns whether it belongs to a
+ * burst: most of the last copies were posted while others were in the queue, so
+ * that several are copied in one system call, and at this length that is faster
+ * than to share them. A single copy does not change the answer, because it is
+ * slow to share only some copies of a buffer (cma_share_is_good()). */
 static int is_burst(cma_peer_t *peer, size_t length)
 {
     if (peer->num_short > 0) {

@@ -92,7 +92,8 @@ static const ucx_config_field_t cma_fields[] = {
         "Let both processes copy a part of large transfers: the initiator, "
         "and the other one while it is idle."),
     CMA("SHARE_THRESH", MEMUNITS, share_thresh, "32k", 0, 0,
-        "One process alone makes shorter copies."),
+        "One process alone makes shorter copies, and longer ones that follow "
+        "each other if several in one system call are faster."),
     CMA("CHUNK", MEMUNITS, chunk, "256k", 4096, 1073741824,
         "Maximum number of bytes that a process copies at one time of a "
         "shared copy. Meanwhile it makes no other progress."),

@@ -403,12 +403,12 @@ START_TEST(the_leader_selects_the_method)
     transfer(&m, 20);
     epochs = m.epochs;
     for (i = 0; i < 10; ++i) {
-        ucp_learn_stream_led(&m.stream, PUT);
-        ucp_learn_stream_led(&m.stream, AM);
-        ucp_learn_stream_led(&m.stream, 255);
+        ucp_learn_stream_announced(&m.stream, PUT);
+        ucp_learn_stream_announced(&m.stream, AM);
+        ucp_learn_stream_announced(&m.stream, 255);
         ck_assert_uint_eq(m.stream.learn.best, PUT);
         ck_assert_int_eq(ucp_learn_reason(&m.stream.learn), UCP_LEARN_LED);
-        transfer(&m, UCP_LEARN_STREAM_LED - 1);
+        transfer(&m, UCP_LEARN_STREAM_SILENT - 1);
         ck_assert_uint_eq(m.epochs, epochs);
     }
     transfer(&m, 8000);
@@ -429,13 +429,13 @@ START_TEST(the_leader_interrupts_a_trial)
     start(&m, &profiles[1], equal, EAGER, 1);
     ck_assert(ucp_learn_stream_add(&m.stream));
     ck_assert(ucp_learn_stream_next(&m.stream, IN_FLIGHT, LENGTH, &epoch));
-    ucp_learn_stream_led(&m.stream, GET);
+    ucp_learn_stream_announced(&m.stream, GET);
     ck_assert_uint_eq(m.stream.learn.best, EAGER);
     ucp_learn_stream_result(&m.stream, 90);
     ck_assert_uint_eq(m.stream.learn.method[EAGER].count, 1);
-    ucp_learn_stream_led(&m.stream, GET);
+    ucp_learn_stream_announced(&m.stream, GET);
     ck_assert_uint_eq(m.stream.learn.best, GET);
-    for (i = 1; i < UCP_LEARN_STREAM_LED; ++i) {
+    for (i = 1; i < UCP_LEARN_STREAM_SILENT; ++i) {
         ck_assert(!ucp_learn_stream_add(&m.stream));
     }
     ck_assert(ucp_learn_stream_add(&m.stream));
