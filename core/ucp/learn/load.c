@@ -162,7 +162,9 @@ ucp_learn_load_t ucp_learn_load_of(struct ucp_trials *trials,
     if ((entry->op == UCP_OP_TAG_SEND) &&
         ep->worker->context->options.proto_learn_streams) {
         follows = is_following(entry, ep, length, now);
-        note_transfer(trials, entry, ep, length, now, follows, expects);
+        if (!is_open) {
+            note_transfer(trials, entry, ep, length, now, follows, expects);
+        }
         if ((trials->window.kind == UCP_LEARN_EXCHANGE) && !is_open &&
             !follows) {
             return UCP_LEARN_EXCHANGE;

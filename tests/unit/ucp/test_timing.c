@@ -94,4 +94,46 @@ START_TEST(an_epoch_may_be_too_short)
 }
 END_TEST
 
-SUITE_MAIN("timing", earlier_transfers_do_not_count, an_epoch_may_be_too_short)
+/* A stream in both directions, of which nothing is received while an epoch of
+ * eager messages begins: its messages leave faster. The epoch does not end
+ * because of that. Afterwards it would be a stream in one direction. */
+START_TEST(an_epoch_does_not_change_the_load)
+{
+    const double expected[UCP_LEARN_METHODS] = {1e-9, 1e-9, 1e-9, 1e-9};
+    const ucp_learn_epoch_t eager            = {UCP_LEARN_EAGER, 32, 32};
+    ucp_learn_load_t load                    = UCP_LEARN_BOTH;
+    epoch_t epoch;
+    ucp_learn_now_t now;
+    unsigned i;
+
+    open_machine(&epoch.local, &machines[0], "y");
+    transfer(&epoch.local, 1);
+    epoch.trials = ucp_worker_learn(epoch.local.worker)->trials;
+    ucp_learn_stream_init(&epoch.stream,
+                          UCS_BIT(UCP_LEARN_GET) | UCS_BIT(UCP_LEARN_EAGER),
+                          UCP_LEARN_GET, expected);
+    epoch.trials->window.kind = UCP_LEARN_BOTH;
+    start_request(&epoch, &epoch.earlier);
+    ucp_timing_epoch(epoch.trials, epoch.local.ep, &epoch.stream,
+                     UCP_OP_TAG_SEND, &eager);
+    for (i = 0; (i < 128) && (load == UCP_LEARN_BOTH); ++i) {
+        now  = (ucp_learn_now_t){(ucs_time_t)(sim.now += 10)};
+        load = ucp_learn_load_of(epoch.trials, epoch.trials->entries,
+                                 epoch.local.ep, PART, &now, 1);
+        epoch.trials->sent += PART;
+        if (i < 64) {
+            ck_assert_int_eq(load, UCP_LEARN_BOTH);
+            start_request(&epoch, &epoch.requests[0]);
+            ucp_timing_add(epoch.trials, &epoch.requests[0],
+                           (ucs_time_t)sim.now);
+            ucs_list_del(&epoch.requests[0].ep_link);
+        }
+    }
+    ck_assert_int_eq(load, UCP_LEARN_STREAM);
+    ucs_list_del(&epoch.earlier.ep_link);
+    local_close(&epoch.local);
+}
+END_TEST
+
+SUITE_MAIN("timing", earlier_transfers_do_not_count, an_epoch_may_be_too_short,
+           an_epoch_does_not_change_the_load)
