@@ -184,4 +184,10 @@ static inline int ucp_timing_is_open(const ucp_timing_t *timing)
     return (timing->ep != NULL) && (timing->next < timing->num_marks);
 }
 
+/** True if the next transfer may belong to the timing or disturb it. */
+static inline int ucp_timing_needs_transfers(const ucp_timing_t *timing)
+{
+    return ucp_timing_is_open(timing) || (timing->num_marks == 1);
+}
+
 #endif

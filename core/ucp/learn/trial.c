@@ -111,7 +111,7 @@ static void keep(struct ucp_trials *trials, const ucp_learn_entry_t *entry,
 }
 
 /* Returns the method of a transfer for which nothing has to be decided: it is
- * like the last one of a stream, nothing is timed, and no epoch may begin.
+ * like the last one of a stream, it is not timed, and no epoch may begin.
  * Otherwise returns UCP_LEARN_NONE. The decisions of select_method() take time
  * because their code is often not in the caches after the system calls that
  * copy data. */
@@ -128,8 +128,9 @@ static unsigned repeat(const ucp_request_t *req, ucp_op_t op, const void *lanes)
     if ((last->ep != ep) || (last->config != ep->config) || (last->op != op) ||
         (last->lanes != lanes) || (last->left == 0) ||
         (last->class != ucp_learn_size_class(req->dt.length)) ||
-        (trials->timing.ep != NULL) || ucs_list_is_empty(&ep->awaited) ||
-        (ep->flags & NEVER) || ep->connecting ||
+        ucp_timing_needs_transfers(&trials->timing) ||
+        ucs_list_is_empty(&ep->awaited) || (ep->flags & NEVER) ||
+        ep->connecting ||
         ((last->load == UCP_LEARN_STREAM) &&
          (last->received != ep->worker->received)) ||
         !ucp_learn_stream_repeat(last->stream)) {
