@@ -89,22 +89,24 @@ static double cost_to_start(const ucp_learn_stream_t *stream, unsigned method)
 
 /* The order in which methods are tried that are due. */
 enum {
-    TURN_FIRST,     /* Nothing is known, or the method seems to be faster */
+    TURN_FIRST,     /* The method may be much faster */
     TURN_UNCERTAIN, /* There is one result, which is not exact or not certain */
     TURN_LAST,
 };
 
-/* Returns whether a method seems to be faster than the selected one; or about
- * as fast, by a result that is not exact (ucp_learn_stream::rough). */
+/* Returns whether a method may be much faster than the selected one: its only
+ * result is that of an epoch FIRST, which may be too large, or it seems to be
+ * much faster. Methods that seem to be a little faster come later. */
 static int is_promising(const ucp_learn_stream_t *stream, unsigned method)
 {
     const ucp_learn_t *learn = &stream->learn;
+    const unsigned bit       = UCS_BIT(method);
     double time              = ucp_learn_time(learn, method);
     double best              = ucp_learn_time(learn, learn->best);
 
-    return (stream->rough & UCS_BIT(method)) ?
-               time < UCP_LEARN_ALMOST * best :
-               time * UCP_LEARN_PROMISING < best;
+    return (stream->rough & bit) ? (stream->passed & ~stream->close & bit) &&
+                                       (time < UNCERTAIN * best) :
+                                   time * UCP_LEARN_ALMOST < best;
 }
 
 static int turn_of(const ucp_learn_stream_t *stream, unsigned method)

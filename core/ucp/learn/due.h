@@ -39,10 +39,10 @@ double ucp_learn_cost_first(double ratio);
 double ucp_learn_cost_full(const ucp_learn_stream_t *stream, unsigned method,
                            double ratio);
 
-/** Returns the method whose trial is next. First come methods of which nothing
- *  is known and those that seem to be faster; then those whose results are not
- *  certain; then all others. Of these, the one whose trial costs least. Returns
- *  UCP_LEARN_NONE if no trial is due for which the credit is sufficient. */
+/** Returns the method whose trial is next. First come methods that may be much
+ *  faster; then those whose results are not certain; then all others. Of these,
+ *  the one whose trial costs least. Returns UCP_LEARN_NONE if no trial is due
+ *  for which the credit is sufficient. */
 unsigned ucp_learn_find_due(const ucp_learn_stream_t *stream);
 
 /** Returns whether the method was almost as fast as the selected one, so that

@@ -81,7 +81,8 @@ int ucp_learn_stream_add(ucp_learn_stream_t *stream)
 
 int ucp_learn_stream_repeat(ucp_learn_stream_t *stream)
 {
-    if ((int32_t)(stream->wake - stream->learn.count) <= 1) {
+    if (!stream->learn.timing &&
+        ((int32_t)(stream->wake - stream->learn.count) <= 1)) {
         return 0;
     }
     ucp_learn_stream_add(stream);
@@ -245,7 +246,7 @@ static void use(ucp_learn_stream_t *stream, unsigned index)
 }
 
 /* Called with the result of a trial, the time of the method divided by that of
- * the selected one. If it is almost as fast, a short epoch is not exact enough:
+ * the selected one. If they differ little, a short epoch is not exact enough:
  * the data is still in the caches where the selected method has put it. So the
  * result is replaced by that of the next trial, which is longer, at a small
  * cost because of the small difference. */
@@ -254,7 +255,7 @@ static void note_distance(ucp_learn_stream_t *stream, unsigned index,
 {
     const uint8_t bit = (uint8_t)UCS_BIT(index);
 
-    if (ratio >= UCP_LEARN_ALMOST) {
+    if ((ratio >= UCP_LEARN_ALMOST) || (ratio * UCP_LEARN_ALMOST < 1)) {
         stream->close &= (uint8_t)~bit;
     } else if (!ucp_learn_is_close(stream, index)) {
         stream->close |= bit;
@@ -262,6 +263,20 @@ static void note_distance(ucp_learn_stream_t *stream, unsigned index,
         stream->passed |= bit;
         stream->learn.method[index].due = stream->learn.count;
     }
+}
+
+/* Adds a result of the trial, the time of the method divided by that of the
+ * selected one. */
+static void add_result(ucp_learn_stream_t *stream, double ratio)
+{
+    ucp_learn_t *learn = &stream->learn;
+    unsigned index     = learn->trial;
+
+    if (stream->rough & UCS_BIT(index)) {
+        stream->rough &= (uint8_t)~UCS_BIT(index);
+        ucp_learn_forget(learn, index);
+    }
+    ucp_learn_add(learn, index, ratio * ucp_learn_time(learn, learn->best));
 }
 
 /* Called at the end of a trial: adds its result, and selects the method or
@@ -285,13 +300,9 @@ static void conclude(ucp_learn_stream_t *stream, double after)
         schedule(stream, index);
         return;
     }
-    if (stream->rough & UCS_BIT(index)) {
-        stream->rough &= (uint8_t)~UCS_BIT(index);
-        ucp_learn_forget(learn, index);
-    }
     best  = ucp_learn_time(learn, before);
     ratio = stream->during * 2 / (low + high);
-    ucp_learn_add(learn, index, ratio * best);
+    add_result(stream, ratio);
     if (is_better(learn, index, high / low - 1)) {
         use(stream, index);
     } else if ((ucp_learn_median(learn, index) * UCP_LEARN_PROMISING < best) &&
@@ -303,6 +314,25 @@ static void conclude(ucp_learn_stream_t *stream, double after)
     if (learn->best == before) {
         note_distance(stream, index, ratio);
     }
+}
+
+/* Called at the end of the epoch FULL, with its result. Selects the method and
+ * returns non-zero if it is so much faster than BEFORE, and than the selected
+ * method was earlier, that AFTER need not confirm it. */
+static int use_at_once(ucp_learn_stream_t *stream, double time)
+{
+    const ucp_learn_t *learn = &stream->learn;
+    unsigned known           = learn->method[learn->best].count;
+    double least             = ucs_min((double)stream->before,
+                                       ucp_learn_time(learn, learn->best));
+
+    if ((known == 0) ||
+        (time * ((known == 1) ? MUCH_SLOWER : MAX_CHANGE) > least)) {
+        return 0;
+    }
+    add_result(stream, time / stream->before);
+    use(stream, learn->trial);
+    return 1;
 }
 
 static void to_idle(ucp_learn_stream_t *stream, unsigned transfers)
@@ -392,6 +422,10 @@ void ucp_learn_stream_result(ucp_learn_stream_t *stream,
     case UCP_LEARN_FULL:
         stream->credit -= (float)ucp_learn_cost_full(stream, learn->trial,
                                                      time / stream->before);
+        if (use_at_once(stream, time)) {
+            stream->before = (float)time; /* as if FULL were BEFORE */
+            break;
+        }
         stream->during = (float)time;
         stream->stage  = UCP_LEARN_AFTER;
         return;
@@ -402,13 +436,13 @@ void ucp_learn_stream_result(ucp_learn_stream_t *stream,
         }
         stream->watch  = learn->count + ((learn->num_odd > 0) ? RETRY : WATCH);
         stream->before = (float)time;
+        if (learn->best != selected) {
+            /* stream->before is a result of the other method. Start with
+             * BEFORE, after as many transfers as a warm-up has */
+            to_idle(stream, stream->warm);
+            return;
+        }
         break;
-    }
-    if (learn->best != selected) {
-        /* stream->before is a result of the other method. Start with BEFORE,
-         * after as many transfers as a warm-up has */
-        to_idle(stream, stream->warm);
-        return;
     }
     start_next(stream);
 }
