@@ -34,7 +34,9 @@ unsigned ucp_lead_exchange(const ucp_learn_entry_t *entry, ucp_learn_t *learn,
     unsigned method = ucp_learn_exchange_next(exchange, &peer, req->dt.length,
                                               ucs_time_to_nsec(now));
 
-    req->lead = (uint16_t)(UCP_LEAD_EXCHANGE + method);
+    if (!peer.leads) {
+        req->lead = (uint16_t)(UCP_LEAD_EXCHANGE + method);
+    }
     if (timed || (learn->best != before) || (learn->is_led != led)) {
         ucp_learn_live_update(learn);
     }
@@ -65,7 +67,7 @@ static void follow_in_stream(const ucp_learn_entry_t *entry, const ucp_ep_h ep,
     unsigned before = learn->best;
     unsigned led    = learn->is_led;
 
-    if (!peer_leads(ep) || (entry->last_ep == NULL) ||
+    if ((entry->last_ep == NULL) ||
         (entry->last_ep->peer_uuid != ep->peer_uuid)) {
         return;
     }
@@ -82,7 +84,8 @@ void ucp_lead_received(ucp_ep_h ep, size_t length, unsigned lead)
     ucp_learn_t *learn;
     unsigned class;
 
-    if ((lead == 0) || (length < UCP_TRIAL_MIN) || (trials == NULL)) {
+    if ((lead == 0) || !peer_leads(ep) || (length < UCP_TRIAL_MIN) ||
+        (trials == NULL)) {
         return;
     }
     class = ucp_learn_size_class(length);

@@ -20,8 +20,8 @@ enum {
     UCP_LEAD_STREAM   = UCP_LEAD_EXCHANGE + UCP_LEARN_METHODS,
 };
 
-/** Returns the method of a transfer in an exchange, and sets req->lead. `learn`:
- *  the state of the search. `now`: the current time. */
+/** Returns the method of a transfer in an exchange, and sets req->lead if this
+ *  process leads. `learn`: the state of the search. `now`: the current time. */
 unsigned ucp_lead_exchange(const ucp_learn_entry_t *entry, ucp_learn_t *learn,
                            ucp_request_t *req, ucs_time_t now);
 

@@ -12,9 +12,9 @@
 #include <string.h>
 
 /* Transfers from the first odd sample to the next one: a part of the trials of
- * the peer, which delay transfers to it. Twice as many to each further one: all
- * of them together exceed these trials. */
-enum { ODD_PARTS = 6 };
+ * the peer, which delay transfers to it. Twice as many to each of the next
+ * ones: all of them together exceed these trials. */
+enum { ODD_PARTS = 6, ODD_DOUBLINGS = UCP_LEARN_ODD - 1 };
 
 /* A trial with at least three samples, or one sample of long transfers, ends
  * early if the method takes more than this many times as long as the selected
@@ -112,6 +112,15 @@ static unsigned odd_gap(const ucp_learn_t *learn)
 static unsigned watch_gap(const ucp_learn_t *learn)
 {
     return learn->is_long ? UCP_LEARN_LONG_WATCH : UCP_LEARN_WATCH;
+}
+
+/* Returns the number of transfers until the next sample of the selected
+ * method. */
+static unsigned sample_gap(const ucp_learn_t *learn)
+{
+    return (learn->num_odd == 0) ?
+               watch_gap(learn) :
+               odd_gap(learn) << ucs_min(learn->num_odd - 1, ODD_DOUBLINGS);
 }
 
 void ucp_learn_init(ucp_learn_t *learn, unsigned methods, unsigned first,
@@ -336,10 +345,7 @@ static void schedule(ucp_learn_t *learn, unsigned index)
     double time = ucp_learn_time(learn, learn->best);
 
     if (index == learn->best) {
-        learn->method[index].due = learn->count +
-                                   ((learn->num_odd > 0) ?
-                                        odd_gap(learn) << (learn->num_odd - 1) :
-                                        watch_gap(learn));
+        learn->method[index].due = learn->count + sample_gap(learn);
     } else {
         schedule_other(learn, index,
                        (time > 0) ?

@@ -44,8 +44,7 @@ typedef enum {
 enum {
     UCP_LEARN_MAX_METHODS = 4,
     UCP_LEARN_SAMPLES     = 7, /**< Number of samples kept for each method */
-    /** If this many samples of the selected method in a row are odd (see
-     *  `odd`), they replace its older samples */
+    /** Number of odd samples kept (see `odd`) */
     UCP_LEARN_ODD         = 4,
     UCP_LEARN_NONE        = 0xff,
 };
@@ -98,7 +97,10 @@ typedef struct ucp_learn {
     /** 1: a transfer, or an epoch (stream.h), is being timed and its result was
      *  not reported yet */
     uint8_t timing;
-    uint8_t num_odd; /**< Number of valid entries of odd[] */
+    /** Number of samples of `best` in a row that were odd: they differ from
+     *  ucp_learn_time() by far more than the noise, all in the same
+     *  direction */
+    uint8_t num_odd;
     uint8_t is_long; /**< 1: trials have the UCP_LEARN_LONG_* transfers */
     /** Bit map of methods that take about the same time, because they move the
      *  data in the same way: if one of them is far slower than the selected
@@ -114,9 +116,10 @@ typedef struct ucp_learn {
     float sum;
     /** 1: `best` was set by ucp_learn_follow() for the last transfer */
     uint8_t is_led;
-    /** The latest samples of `best`, if all of them are odd: they differ from
-     *  ucp_learn_time() by far more than the noise, all in the same
-     *  direction */
+    /** Which samples of the selected method before those `num_odd` were odd: a
+     *  bit for each, the latest one is bit 0 */
+    uint16_t odd_before;
+    /** The latest of the `num_odd` samples; a ring buffer */
     float odd[UCP_LEARN_ODD];
     /** Number of transfers; may wrap around */
     uint32_t count;

@@ -96,6 +96,14 @@ void ucp_learn_scale(ucp_learn_t *learn, unsigned index, double factor)
     method->time *= (float)factor;
 }
 
+/* Called when the samples that are odd in a row end without a change. */
+static void end_odd(ucp_learn_t *learn)
+{
+    learn->odd_before = (uint16_t)((learn->odd_before << learn->num_odd) |
+                                   UCS_MASK(learn->num_odd));
+    learn->num_odd    = 0;
+}
+
 int ucp_learn_watch(ucp_learn_t *learn, double sample)
 {
     double time  = ucp_learn_time(learn, learn->best);
@@ -105,15 +113,16 @@ int ucp_learn_watch(ucp_learn_t *learn, double sample)
     unsigned i;
 
     if (!is_slow && !is_fast) {
-        learn->num_odd = 0;
+        end_odd(learn);
+        learn->odd_before = (uint16_t)(learn->odd_before << 1);
         ucp_learn_add(learn, learn->best, sample);
         return 0;
     }
     if ((learn->num_odd > 0) && ((learn->odd[0] > time) != is_slow)) {
-        learn->num_odd = 0;
+        end_odd(learn);
     }
-    learn->odd[learn->num_odd++] = (float)sample;
-    if (learn->num_odd < UCP_LEARN_ODD) {
+    learn->odd[learn->num_odd++ % UCP_LEARN_ODD] = (float)sample;
+    if (learn->num_odd < UCP_LEARN_ODD + ucs_popcount(learn->odd_before)) {
         return 0;
     }
     learn->num_odd = 0;

@@ -17,8 +17,9 @@ void ucp_learn_add(ucp_learn_t *learn, unsigned method, double sample);
 
 /** Adds a sample of the selected method, unless the sample is odd
  *  (ucp_learn::odd). UCP_LEARN_ODD odd samples in a row, all slower or all
- *  faster, replace the earlier samples. Returns non-zero if slower samples have
- *  now replaced them. */
+ *  faster, replace the earlier samples; one more for each of the 16 samples
+ *  before them that was odd, because then odd samples are frequent. Returns
+ *  non-zero if slower samples have now replaced the earlier ones. */
 int ucp_learn_watch(ucp_learn_t *learn, double sample);
 
 /** Multiplies all samples of a method by a factor. */

@@ -417,6 +417,31 @@ START_TEST(noise_does_not_switch)
 }
 END_TEST
 
+/* One of four transfers takes 1.6 times as long, by any method. Several such
+ * samples in a row are not a change, because they are frequent: the fastest
+ * method stays selected although another one is almost as fast. */
+START_TEST(frequent_odd_samples_are_no_change)
+{
+    profile_t profile = {.name     = "frequent odd samples",
+                         .noise    = 0.05,
+                         .outliers = 4,
+                         .outlier  = 1.6};
+    unsigned seed, used = 0;
+    machine_t m;
+
+    profile.time[EAGER][MB1] = profile.time[AM][MB1] = 200;
+    profile.time[GET][MB1]                           = 100;
+    profile.time[PUT][MB1]                           = 105;
+    for (seed = 0; seed < 20; ++seed) {
+        start(&m, &profile, MB1, GET, seed);
+        transfer(&m, 50000);
+        used += m.used[PUT];
+    }
+    /* about 1 %: trials */
+    ck_assert_uint_lt(used, 20 * 1000);
+}
+END_TEST
+
 /* While the peer tries three methods, one after another, its processor is busy,
  * and transfers to it take four times as long. That is no reason for trials
  * here: they would delay the peer's transfers, and so on. `warm`: transfers in
@@ -540,5 +565,6 @@ END_TEST
 SUITE_MAIN("learn", finds_the_best, stays_with_the_best,
            trials_cost_one_percent, notices_a_change_for_the_worse,
            notices_a_better_method, times_one_at_a_time, noise_does_not_switch,
-           a_wrong_estimate_is_soon_noticed, long_transfers_have_short_trials,
-           trials_of_the_peer_cause_none, a_disappointing_method_becomes_rare)
+           frequent_odd_samples_are_no_change, a_wrong_estimate_is_soon_noticed,
+           long_transfers_have_short_trials, trials_of_the_peer_cause_none,
+           a_disappointing_method_becomes_rare)
