@@ -104,9 +104,9 @@ static int is_promising(const ucp_learn_stream_t *stream, unsigned method)
     double time              = ucp_learn_time(learn, method);
     double best              = ucp_learn_time(learn, learn->best);
 
-    return (stream->rough & bit) ? (stream->passed & ~stream->close & bit) &&
-                                       (time < UNCERTAIN * best) :
-                                   time * UCP_LEARN_ALMOST < best;
+    return (stream->rough & ~stream->close & bit) ?
+               (stream->passed & bit) && (time < UNCERTAIN * best) :
+               time * UCP_LEARN_ALMOST < best;
 }
 
 static int turn_of(const ucp_learn_stream_t *stream, unsigned method)

@@ -6,12 +6,12 @@
 #include "ucs/sys/math.h"
 
 /* Number of transfers in an epoch that count (count_for()): MIN_BYTES in total,
- * but from MIN_COUNT to MAX_COUNT transfers; MAX_COUNT if as many are in flight.
- * LARGE_COUNT if each has LARGE bytes or more. */
+ * but from MIN_COUNT to MAX_COUNT transfers; up to WARM if as many are in
+ * flight. LARGE_COUNT if each has LARGE bytes or more. */
 enum {
-    MIN_BYTES   = 262144,
+    MIN_BYTES   = 524288,
     MIN_COUNT   = 8,
-    MAX_COUNT   = 16,
+    MAX_COUNT   = 32,
     LARGE       = 2 << 20,
     LARGE_COUNT = 8,
 };
@@ -23,15 +23,20 @@ enum {
  * have completed that were in flight before. */
 enum { WARM = 16 };
 
+/* Rates of epochs FULL with fewer bytes are not exact: much of the data may be
+ * in the buffers of a transport when the epoch ends. */
+enum { SMALL = 1 << 20 };
+
 /* Minimum number of transfers in flight of a stream. */
 enum { MIN_IN_FLIGHT = 2 };
 
 static unsigned count_for(const ucp_learn_stream_t *stream, unsigned warm,
                           size_t length)
 {
-    size_t count = ucs_max(MIN_BYTES / length, (size_t)warm);
+    size_t count = ucs_min(MIN_BYTES / length, (size_t)MAX_COUNT);
 
-    count = ucs_min(ucs_max(count, (size_t)MIN_COUNT), (size_t)MAX_COUNT);
+    count = ucs_max(count, (size_t)ucs_min(warm, (unsigned)WARM));
+    count = ucs_max(count, (size_t)MIN_COUNT);
     if (length >= LARGE) {
         count = LARGE_COUNT;
     }
@@ -90,6 +95,7 @@ ucp_learn_epoch_t ucp_learn_epoch_of(ucp_learn_stream_t *stream,
         if (ucp_learn_is_close(stream, learn->trial)) {
             epoch.count = (uint16_t)(epoch.count << UCP_LEARN_LONG_LOG);
         }
+        stream->is_small = ((epoch.warm + epoch.count) * length < SMALL);
     }
     return epoch;
 }

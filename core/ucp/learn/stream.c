@@ -245,6 +245,13 @@ static void use(ucp_learn_stream_t *stream, unsigned index)
     }
 }
 
+/* Returns whether the result of a trial of the method is not exact enough to
+ * select it: a longer trial follows. */
+static int is_brief(const ucp_learn_stream_t *stream, unsigned index)
+{
+    return stream->is_small && !ucp_learn_is_close(stream, index);
+}
+
 /* Called with the result of a trial, the time of the method divided by that of
  * the selected one. If they differ little, a short epoch is not exact enough:
  * the data is still in the caches where the selected method has put it. So the
@@ -255,7 +262,8 @@ static void note_distance(ucp_learn_stream_t *stream, unsigned index,
 {
     const uint8_t bit = (uint8_t)UCS_BIT(index);
 
-    if ((ratio >= UCP_LEARN_ALMOST) || (ratio * UCP_LEARN_ALMOST < 1)) {
+    if ((ratio >= UCP_LEARN_ALMOST) ||
+        (!stream->is_small && (ratio * UCP_LEARN_ALMOST < 1))) {
         stream->close &= (uint8_t)~bit;
     } else if (!ucp_learn_is_close(stream, index)) {
         stream->close |= bit;
@@ -303,7 +311,7 @@ static void conclude(ucp_learn_stream_t *stream, double after)
     best  = ucp_learn_time(learn, before);
     ratio = stream->during * 2 / (low + high);
     add_result(stream, ratio);
-    if (is_better(learn, index, high / low - 1)) {
+    if (!is_brief(stream, index) && is_better(learn, index, high / low - 1)) {
         use(stream, index);
     } else if ((ucp_learn_median(learn, index) * UCP_LEARN_PROMISING < best) &&
                (learn->method[index].count < 5)) {
@@ -326,7 +334,7 @@ static int use_at_once(ucp_learn_stream_t *stream, double time)
     double least             = ucs_min((double)stream->before,
                                        ucp_learn_time(learn, learn->best));
 
-    if ((known == 0) ||
+    if (is_brief(stream, learn->trial) || (known == 0) ||
         (time * ((known == 1) ? MUCH_SLOWER : MAX_CHANGE) > least)) {
         return 0;
     }

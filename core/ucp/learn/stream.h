@@ -99,6 +99,8 @@ typedef struct ucp_learn_stream {
     /** By how much trials may overdraw the credit, as a number of transfers of
      *  the present length */
     uint8_t advance;
+    /** 1: the last epoch FULL had so few bytes that its rate is not exact */
+    uint8_t is_small;
     /** Numbers of transfers of an epoch FULL of usual length: those of the
      *  warm-up, and those that count */
     uint16_t warm, counted;

@@ -24,10 +24,6 @@
  * selected method. */
 #define TOGETHER 0.2
 
-/* Minimum number of groups in an epoch with a result, and number above which
- * the next epochs are shorter. */
-enum { MIN_GROUPS = 4, MANY_GROUPS = 64 };
-
 void ucp_timing_drop(ucp_timing_t *timing)
 {
     if (timing->ep == NULL) {
@@ -105,13 +101,14 @@ static int is_grouped(const ucp_timing_t *timing)
            ucp_learn_ends_with_request(timing->op, timing->method);
 }
 
-/* Returns the bytes that the worker received between the marks. Returns 0 if
- * the worker sends to itself: each transfer would count twice. */
-static size_t received_between(const ucp_timing_t *timing)
+/* Returns the bytes that the worker received between two marks, with these
+ * values of ucp_worker::received. Returns 0 if the worker sends to itself: each
+ * transfer would count twice. */
+static size_t received_between(const ucp_timing_t *timing, uint64_t first,
+                               uint64_t last)
 {
-    return (timing->ep->peer_uuid == timing->ep->worker->uuid) ?
-               0 :
-               timing->marks[1].received - timing->marks[0].received;
+    return (timing->ep->peer_uuid == timing->ep->worker->uuid) ? 0 :
+                                                                 last - first;
 }
 
 /* Reports the result of an epoch, when its marks are known. From the time of
@@ -120,7 +117,7 @@ static void report_epoch(ucp_timing_t *timing)
 {
     const ucp_mark_t *first = &timing->marks[0], *last = &timing->marks[1];
     double seconds  = seconds_between(first->time, last->time);
-    size_t received = received_between(timing);
+    size_t received = received_between(timing, first->received, last->received);
     size_t others;
 
     if (!is_first(timing)) {
@@ -207,51 +204,55 @@ static int has_earlier(const ucp_timing_t *timing)
 
 /* Called when the last request that has completed proves to be the end of a
  * group. */
-static void end_group(ucp_timing_t *timing)
+static void end_group(struct ucp_trials *trials)
 {
-    ucp_mark_t *first = &timing->marks[0], *last = &timing->marks[1];
+    ucp_timing_t *timing = &trials->timing;
 
-    if (timing->ended < timing->warm) {
-        return;
+    if ((timing->end.requests >= timing->warm) &&
+        ((trials->groups.count > 0) || !has_earlier(timing))) {
+        ucp_groups_add(&trials->groups, &timing->end);
     }
-    if (first->time == 0) {
-        if (!has_earlier(timing)) {
-            *first = timing->end;
-        }
-        return;
-    }
-    ++timing->groups;
-    *last = timing->end;
-    last->bytes -= first->bytes;
+    timing->end.size = 0;
 }
 
-/* Called when a request has completed that belongs to an epoch whose marks are
- * the ends of groups. After the last request, reports the result. */
-static void note_end(ucp_timing_t *timing, const ucp_request_t *req)
+/* Reports the result of an epoch whose marks are the ends of groups. */
+static void report_groups(struct ucp_trials *trials)
 {
-    ucs_time_t now  = ucs_get_time();
-    double together = TOGETHER * ucp_learn_stream_time(timing->stream) *
-                      (double)req->dt.length;
+    ucp_timing_t *timing = &trials->timing;
+    const ucp_group_end_t *first, *last;
 
-    if (seconds_between(timing->end.time, now) > together) {
-        end_group(timing);
-    }
-    timing->end.time     = now;
-    timing->end.received = req->worker->received;
-    timing->end.bytes += req->dt.length;
-    if (++timing->ended < timing->total) {
-        return;
-    }
-    end_group(timing);
-    if (timing->groups < MIN_GROUPS) {
+    if (!ucp_groups_span(&trials->groups, &first, &last)) {
         ucp_learn_stream_scale(timing->stream, 1);
         ucp_timing_drop(timing);
         return;
     }
-    if (timing->groups > MANY_GROUPS) {
+    if (trials->groups.count > UCP_GROUPS_MAX) {
         ucp_learn_stream_scale(timing->stream, 0);
     }
-    report_epoch(timing);
+    report(timing, seconds_between(first->time, last->time),
+           last->bytes - first->bytes +
+               received_between(timing, first->received, last->received));
+}
+
+/* Called when a request has completed that belongs to an epoch whose marks are
+ * the ends of groups. After the last request, reports the result. */
+static void note_end(struct ucp_trials *trials, const ucp_request_t *req)
+{
+    ucp_timing_t *timing = &trials->timing;
+    ucs_time_t now       = ucs_get_time();
+    double together      = TOGETHER * ucp_learn_stream_time(timing->stream) *
+                      (double)req->dt.length;
+
+    if (seconds_between(timing->end.time, now) > together) {
+        end_group(trials);
+    }
+    timing->end.time     = now;
+    timing->end.received = req->worker->received;
+    timing->end.bytes += req->dt.length;
+    ++timing->end.size;
+    if (++timing->end.requests == timing->total) {
+        report_groups(trials);
+    }
 }
 
 void ucp_request_timed(ucp_request_t *req, ucs_status_t status)
@@ -268,7 +269,7 @@ void ucp_request_timed(ucp_request_t *req, ucs_status_t status)
     if (status != UCS_OK) {
         ucp_timing_drop(timing);
     } else if (is_grouped(timing)) {
-        note_end(timing, req);
+        note_end(trials, req);
     } else if (mark == NULL) {
         return;
     } else if (ucp_learn_ends_with_request(timing->op, timing->method)) {
@@ -317,16 +318,17 @@ void ucp_timing_epoch(struct ucp_trials *trials, ucp_ep_h ep,
                       ucp_learn_stream_t *stream, ucp_op_t op,
                       const ucp_learn_epoch_t *epoch)
 {
-    trials->timing = (ucp_timing_t){
-        .ep        = ep,
-        .learn     = &stream->learn,
-        .stream    = stream,
-        .op        = op,
-        .method    = epoch->method,
-        .num_marks = UCP_TIMING_MARKS,
-        .left      = {epoch->warm, epoch->count},
-        .warm      = epoch->warm,
-        .total     = (uint16_t)(epoch->warm + epoch->count),
+    trials->groups.count = 0;
+    trials->timing       = (ucp_timing_t){
+              .ep        = ep,
+              .learn     = &stream->learn,
+              .stream    = stream,
+              .op        = op,
+              .method    = epoch->method,
+              .num_marks = UCP_TIMING_MARKS,
+              .left      = {epoch->warm, epoch->count},
+              .warm      = epoch->warm,
+              .total     = (uint16_t)(epoch->warm + epoch->count),
     };
 }
 

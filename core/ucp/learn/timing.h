@@ -33,18 +33,17 @@
  * number of transfers in flight is about constant. They are assumed to take the
  * time per byte that the epoch BEFORE has measured.
  *
- * Requests may complete in groups, because the process does other work between
- * two calls of progress: for example, it copies the data that it receives. The
- * time from one request to another may then include one group too many or too
- * few. So if all requests of an epoch complete when their data is transferred,
- * the marks are the ends of groups: of the first group after the warm-up after
- * which no earlier transfers by another method are in flight, and of the last
- * group. An epoch has no result if there are fewer than MIN_GROUPS
- * groups between the marks, or if for some time no transfer was in flight.
+ * Requests may complete in groups (groups.h). So if all requests of an epoch
+ * complete when their data is transferred, the marks are ends of groups: after
+ * the warm-up, and when no earlier transfers by another method are in flight.
+ * The last request's group has no mark, because it may contain requests that
+ * follow. An epoch has no result if there are too few groups, or if for some
+ * time no transfer was in flight.
  */
 #ifndef UCP_TIMING_H
 #define UCP_TIMING_H
 
+#include "ucp/learn/groups.h"
 #include "ucp/learn/load.h"
 #include "ucp/learn/stream.h"
 
@@ -98,13 +97,11 @@ typedef struct ucp_timing {
     /** Number of transfers still to begin until each mark, including the
      *  transfer of this mark */
     uint16_t left[UCP_TIMING_MARKS];
-    /** Of an epoch: numbers of transfers in the warm-up and in total, of
-     *  requests that are complete, and of groups after the first mark */
-    uint16_t warm, total, ended, groups;
+    /** Of an epoch: numbers of transfers in the warm-up and in total */
+    uint16_t warm, total;
     ucs_time_t begin; /**< Time when the last transfer began */
-    /** The completion of the last request, with the bytes of all requests that
-     *  are complete */
-    ucp_mark_t end;
+    /** The completion of the last request, which may be the end of a group */
+    ucp_group_end_t end;
     ucp_mark_t marks[UCP_TIMING_MARKS];
 } ucp_timing_t;
 
@@ -140,6 +137,7 @@ struct ucp_trials {
     uint32_t flagged;
     ucp_learn_window_t window;
     ucp_trial_last_t last;
+    ucp_groups_t groups; /**< Of the present epoch, after its warm-up */
 };
 
 /** The part of a worker that belongs to the search for the fastest method. */

@@ -212,6 +212,40 @@ START_TEST(finds_a_much_better_method_within_100_transfers)
 }
 END_TEST
 
+/* Returns the stage after the first epoch FULL. */
+static unsigned stage_after_full(machine_t *m)
+{
+    while (m->stream.stage != UCP_LEARN_FULL) {
+        transfer(m, 1);
+    }
+    transfer(m, 1);
+    return m->stream.stage;
+}
+
+/* A method that is far faster is selected at the end of its epoch FULL. But not
+ * if that is small, because much of its data may still be in buffers: then AFTER
+ * and a longer trial follow. */
+START_TEST(a_small_epoch_selects_no_method)
+{
+    const profile_t profile = {"two methods", {90, 40}, 0, 0, 0};
+    machine_t m;
+
+    start(&m, &profile, equal, EAGER, 1);
+    m.stream.learn.methods = UCS_BIT(EAGER) | UCS_BIT(GET);
+    ck_assert_uint_ne(stage_after_full(&m), UCP_LEARN_AFTER);
+    ck_assert_uint_eq(m.stream.learn.best, GET);
+
+    start(&m, &profile, equal, EAGER, 1);
+    m.stream.learn.methods = UCS_BIT(EAGER) | UCS_BIT(GET);
+    m.length               = 16384;
+    ck_assert_uint_eq(stage_after_full(&m), UCP_LEARN_AFTER);
+    transfer(&m, 1);
+    ck_assert_uint_eq(m.stream.learn.best, EAGER);
+    ck_assert_uint_ne(stage_after_full(&m), UCP_LEARN_AFTER);
+    ck_assert_uint_eq(m.stream.learn.best, GET);
+}
+END_TEST
+
 /* Large transfers, too, although a single trial takes the time of many
  * megabytes; but not the first ones of the stream. */
 START_TEST(finds_a_better_method_for_large_transfers)
@@ -444,6 +478,7 @@ END_TEST
 
 SUITE_MAIN("learn_stream", finds_the_best, finds_the_best_soon,
            finds_a_much_better_method_within_100_transfers,
+           a_small_epoch_selects_no_method,
            finds_a_better_method_for_large_transfers,
            finds_the_best_of_many_in_flight,
            finds_the_best_against_the_estimates, trials_cost_one_percent,

@@ -79,6 +79,23 @@ START_TEST(earlier_transfers_do_not_count)
 }
 END_TEST
 
+/* The last puts complete together with others that began after the epoch: the
+ * time of that group does not count. */
+START_TEST(the_last_group_does_not_count)
+{
+    epoch_t epoch;
+
+    open_epoch(&epoch);
+    ucs_list_del(&epoch.earlier.ep_link);
+    complete(&epoch, 0, TOTAL - 2, 1.0 * PART);
+    complete(&epoch, TOTAL - 2, TOTAL - 1, 8.0 * PART);
+    complete(&epoch, TOTAL - 1, TOTAL, 0);
+    ck_assert_int_eq(epoch.stream.stage, UCP_LEARN_AFTER);
+    ck_assert_double_eq_tol(epoch.stream.during, 1e-9, 1e-14);
+    local_close(&epoch.local);
+}
+END_TEST
+
 /* If the get does not complete during the epoch, that has no result, and the
  * next one is longer. */
 START_TEST(an_epoch_may_be_too_short)
@@ -135,5 +152,6 @@ START_TEST(an_epoch_does_not_change_the_load)
 }
 END_TEST
 
-SUITE_MAIN("timing", earlier_transfers_do_not_count, an_epoch_may_be_too_short,
+SUITE_MAIN("timing", earlier_transfers_do_not_count,
+           the_last_group_does_not_count, an_epoch_may_be_too_short,
            an_epoch_does_not_change_the_load)
