@@ -48,6 +48,9 @@ enum { EARLY = 100 };
  * time of the other by more than this fraction. */
 #define MIN_ADVANTAGE 0.05
 
+/* A method whose time differs by less than this factor takes about as long. */
+#define CLOSE 1.3
+
 ucp_learn_reason_t ucp_learn_reason(const ucp_learn_t *learn)
 {
     double best               = ucp_learn_time(learn, learn->best);
@@ -76,15 +79,23 @@ static unsigned num_skip(const ucp_learn_t *learn)
     return learn->is_long ? UCP_LEARN_LONG_SKIP : UCP_LEARN_SKIP;
 }
 
-static unsigned num_timed(const ucp_learn_t *learn)
+static int is_close(const ucp_learn_t *learn, unsigned index)
 {
-    return learn->is_long ? UCP_LEARN_LONG_TIMED : UCP_LEARN_TIMED;
+    return (index != learn->best) && (learn->close & UCS_BIT(index));
+}
+
+/* Returns the number of timed transfers in a trial of a method. */
+static unsigned num_timed(const ucp_learn_t *learn, unsigned index)
+{
+    return learn->is_long         ? UCP_LEARN_LONG_TIMED :
+           is_close(learn, index) ? UCP_LEARN_CLOSE :
+                                    UCP_LEARN_TIMED;
 }
 
 /* Returns the number of transfers in a trial of a method. */
 static unsigned trial_length(const ucp_learn_t *learn, unsigned index)
 {
-    return learn->warm[index] + num_timed(learn);
+    return learn->warm[index] + num_timed(learn, index);
 }
 
 /* True if the last transfer was the first one of a trial that may end with it
@@ -227,7 +238,7 @@ static void start_trial(ucp_learn_t *learn, unsigned method)
 {
     learn->trial = (uint8_t)method;
     learn->left  = 1;
-    learn->sum   = 0;
+    learn->mean  = 0;
     if ((method != learn->best) || (learn->method[method].count == 0)) {
         learn->left = (uint8_t)trial_length(learn, method);
         ucp_learn_forget(learn, method);
@@ -252,7 +263,8 @@ unsigned ucp_learn_next(ucp_learn_t *learn, int *timed_p)
         start_trial(learn, due);
     }
     --learn->left;
-    *timed_p      = (learn->left < num_timed(learn)) || is_first(learn);
+    *timed_p = (learn->left < num_timed(learn, learn->trial)) ||
+               is_first(learn);
     learn->timing = (uint8_t)*timed_p;
     return learn->trial;
 }
@@ -339,6 +351,24 @@ static void schedule_other(ucp_learn_t *learn, unsigned index, double ratio)
     }
 }
 
+/* Called at the end of a trial. Returns whether another one follows at once,
+ * which is longer: if the method takes about as long as the selected one, a few
+ * transfers just after the change do not show which one is faster. */
+static int needs_longer(ucp_learn_t *learn, unsigned index)
+{
+    double time  = ucp_learn_time(learn, index);
+    double best  = ucp_learn_time(learn, learn->best);
+    int was_long = is_close(learn, index);
+
+    learn->close &= (uint8_t)~UCS_BIT(index);
+    if (learn->is_long || (index == learn->best) || (time > CLOSE * best) ||
+        (best > CLOSE * time)) {
+        return 0;
+    }
+    learn->close |= (uint8_t)UCS_BIT(index);
+    return !was_long;
+}
+
 /* Called at the end of the trial of the method `index`. */
 static void schedule(ucp_learn_t *learn, unsigned index)
 {
@@ -347,19 +377,18 @@ static void schedule(ucp_learn_t *learn, unsigned index)
     if (index == learn->best) {
         learn->method[index].due = learn->count + sample_gap(learn);
     } else {
-        schedule_other(learn, index,
-                       (time > 0) ?
-                           learn->sum / learn->method[index].count / time :
-                           1);
+        schedule_other(learn, index, (time > 0) ? learn->mean / time : 1);
     }
 }
 
-static void add_of_trial(ucp_learn_t *learn, double sample)
+/* Adds the sample `number` of a trial, from 1. */
+static void add_of_trial(ucp_learn_t *learn, double sample, unsigned number)
 {
-    double time = ucp_learn_time(learn, learn->best);
+    double time  = ucp_learn_time(learn, learn->best);
+    double limit = (time > 0) ? COSTLY * time : sample;
 
     ucp_learn_add(learn, learn->trial, sample);
-    learn->sum += (float)((time > 0) ? ucs_min(sample, COSTLY * time) : sample);
+    learn->mean += (float)((ucs_min(sample, limit) - learn->mean) / number);
 }
 
 /* Called with the time of the first transfer of a trial. It is a sample only if
@@ -367,7 +396,7 @@ static void add_of_trial(ucp_learn_t *learn, double sample)
 static void end_first(ucp_learn_t *learn, double sample)
 {
     if (sample > learn->first_limit * ucp_learn_time(learn, learn->best)) {
-        add_of_trial(learn, sample);
+        add_of_trial(learn, sample, 1);
         learn->left = 0;
     }
 }
@@ -412,13 +441,14 @@ void ucp_learn_result(ucp_learn_t *learn, double seconds_per_byte)
     if (is_first(learn)) {
         end_first(learn, seconds_per_byte);
     } else if ((index == learn->best) &&
-               (learn->method[index].count >= num_timed(learn)) &&
+               (learn->method[index].count >= num_timed(learn, index)) &&
                (learn->left == 0)) {
         if (ucp_learn_watch(learn, seconds_per_byte)) {
             try_others(learn);
         }
     } else {
-        add_of_trial(learn, seconds_per_byte);
+        add_of_trial(learn, seconds_per_byte,
+                     num_timed(learn, index) - learn->left);
     }
     if ((learn->left > 0) && !is_hopeless(learn, index)) {
         return;
@@ -436,5 +466,9 @@ void ucp_learn_result(ucp_learn_t *learn, double seconds_per_byte)
                                ucp_learn_time(learn, learn->best));
         }
     }
-    schedule(learn, index);
+    if (needs_longer(learn, index)) {
+        learn->method[index].due = learn->count + 1;
+    } else {
+        schedule(learn, index);
+    }
 }

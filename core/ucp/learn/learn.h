@@ -55,8 +55,10 @@ enum {
     /** Transfers at the start of a trial that are not timed, unless the caller
      *  changes ucp_learn_t::warm */
     UCP_LEARN_WARM       = 2,
-    /** Transfers of a trial that are timed, after UCP_LEARN_WARM ones */
+    /** Transfers of a trial that are timed, after UCP_LEARN_WARM ones; of a
+     *  method that takes about as long as the selected one, UCP_LEARN_CLOSE */
     UCP_LEARN_TIMED      = 4,
+    UCP_LEARN_CLOSE      = 12,
     /** Transfers between two samples of the selected method */
     UCP_LEARN_WATCH      = 64,
     /** The same numbers for long transfers, which take so much time that the
@@ -111,11 +113,14 @@ typedef struct ucp_learn {
      *  transfer suffer from the change of the method. 0, unless the caller
      *  changes it: the first transfer is not timed */
     float first_limit;
-    /** Sum of the samples of the trial under way, each at most COSTLY times
+    /** Mean of the samples of the trial under way, each at most COSTLY times
      *  (learn.c) the time of the selected method */
-    float sum;
+    float mean;
     /** 1: `best` was set by ucp_learn_follow() for the last transfer */
     uint8_t is_led;
+    /** Bit map of methods whose trials are longer, because they take about as
+     *  long as the selected one */
+    uint8_t close;
     /** Which samples of the selected method before those `num_odd` were odd: a
      *  bit for each, the latest one is bit 0 */
     uint16_t odd_before;
