@@ -67,10 +67,18 @@ void ucp_learn_exchange_init(ucp_learn_exchange_t *exchange, unsigned methods,
                              int is_long);
 
 /** Returns the method of the next transfer, to this peer. `length`: its bytes.
- *  `now`: the time in nanoseconds. */
+ *  `now`: the time in nanoseconds; may be 0 if `timed` is 0. If it is 1 then,
+ *  ucp_learn_exchange_begin() must be called. */
 unsigned ucp_learn_exchange_next(ucp_learn_exchange_t *exchange,
                                  const ucp_learn_peer_t *peer, size_t length,
                                  uint64_t now);
+
+/** Reports the time at which the transfer begins. */
+static inline void ucp_learn_exchange_begin(ucp_learn_exchange_t *exchange,
+                                            uint64_t now)
+{
+    exchange->begin = now;
+}
 
 /** Called when the worker `uuid` has announced a method: any number, because a
  *  peer has sent it. */

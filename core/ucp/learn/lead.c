@@ -19,7 +19,7 @@ static ucp_learn_exchange_t *exchange_of(ucp_learn_t *learn)
 }
 
 unsigned ucp_lead_exchange(const ucp_learn_entry_t *entry, ucp_learn_t *learn,
-                           ucp_request_t *req, ucs_time_t now)
+                           ucp_request_t *req, ucp_learn_now_t *now)
 {
     ucp_ep_h ep                    = req->send.ep;
     ucp_learn_exchange_t *exchange = exchange_of(learn);
@@ -32,8 +32,14 @@ unsigned ucp_lead_exchange(const ucp_learn_entry_t *entry, ucp_learn_t *learn,
     unsigned timed  = exchange->timed;
     unsigned led    = learn->is_led;
     unsigned method = ucp_learn_exchange_next(exchange, &peer, req->dt.length,
-                                              ucs_time_to_nsec(now));
+                                              timed ? ucs_time_to_nsec(
+                                                          ucp_learn_now(now)) :
+                                                      0);
 
+    if (!timed && exchange->timed) {
+        ucp_learn_exchange_begin(exchange,
+                                 ucs_time_to_nsec(ucp_learn_now(now)));
+    }
     if (!peer.leads) {
         req->lead = (uint16_t)(UCP_LEAD_EXCHANGE + method);
     }

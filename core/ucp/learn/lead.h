@@ -10,8 +10,7 @@
 #ifndef UCP_LEARN_LEAD_H
 #define UCP_LEARN_LEAD_H
 
-#include "ucp/learn/entry.h"
-#include "ucs/time/time.h"
+#include "ucp/learn/load.h"
 
 /** Values of ucp_request::lead: one of these, by the kind of the transfer, plus
  *  its method (UCP_LEARN_* of entry.h). */
@@ -23,7 +22,7 @@ enum {
 /** Returns the method of a transfer in an exchange, and sets req->lead if this
  *  process leads. `learn`: the state of the search. `now`: the current time. */
 unsigned ucp_lead_exchange(const ucp_learn_entry_t *entry, ucp_learn_t *learn,
-                           ucp_request_t *req, ucs_time_t now);
+                           ucp_request_t *req, ucp_learn_now_t *now);
 
 /** Called for a transfer that does not belong to an exchange, and for an
  *  endpoint that is freed: ends the timing of exchanges with the peer. `learn`:

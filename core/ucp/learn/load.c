@@ -155,8 +155,8 @@ ucp_learn_load_t ucp_learn_load_of(struct ucp_trials *trials,
                                    int expects)
 {
     const ucp_timing_t *timing = &trials->timing;
-    int is_open   = ucp_timing_is_open(timing) && (timing->ep == ep);
-    int is_stream = is_loaded(timing, entry, ep, length, now);
+    int is_open = ucp_timing_is_open(timing) && (timing->ep == ep);
+    int kind    = UCP_LEARN_ALONE;
     int follows;
 
     if ((entry->op == UCP_OP_TAG_SEND) &&
@@ -165,13 +165,12 @@ ucp_learn_load_t ucp_learn_load_of(struct ucp_trials *trials,
         if (!is_open) {
             note_transfer(trials, entry, ep, length, now, follows, expects);
         }
-        if ((trials->window.kind == UCP_LEARN_EXCHANGE) && !is_open &&
-            !follows) {
+        kind = trials->window.kind;
+        if ((kind == UCP_LEARN_EXCHANGE) && !is_open && !follows) {
             return UCP_LEARN_EXCHANGE;
         }
-        if ((trials->window.kind == UCP_LEARN_BOTH) && is_stream) {
-            return UCP_LEARN_BOTH;
-        }
     }
-    return is_stream ? UCP_LEARN_STREAM : UCP_LEARN_ALONE;
+    return !is_loaded(timing, entry, ep, length, now) ? UCP_LEARN_ALONE :
+           (kind == UCP_LEARN_BOTH)                   ? UCP_LEARN_BOTH :
+                                                        UCP_LEARN_STREAM;
 }

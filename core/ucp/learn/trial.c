@@ -171,7 +171,7 @@ static unsigned select_method(struct ucp_trials *trials,
         ucp_learn_live_open(learn, ep->worker, entry->op, load, req->dt.length);
     }
     if (load == UCP_LEARN_EXCHANGE) {
-        return ucp_lead_exchange(entry, learn, req, ucp_learn_now(&now));
+        return ucp_lead_exchange(entry, learn, req, &now);
     }
     ucp_lead_stop_exchange(
         entry->of[UCP_LEARN_EXCHANGE][ucp_learn_size_class(req->dt.length)],
