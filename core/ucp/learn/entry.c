@@ -24,6 +24,9 @@ enum { NEAR_CLASSES = 4 };
 #define WARM_BYTES (2ul << 20)
 enum { MAX_WARM = 32 };
 
+/* Eager messages and fragments of a rendezvous are alike (ucp_learn_t). */
+enum { ALIKE = UCS_BIT(UCP_LEARN_EAGER) | UCS_BIT(UCP_LEARN_AM) };
+
 /* A stream begins with a put or get if it is expected to take less than this
  * many times as long as messages: as a rendezvous in fragments, or as eager
  * messages, which are estimated as single ones. */
@@ -269,17 +272,17 @@ static void take_over(ucp_learn_t *learn, const ucp_learn_entry_t *entry,
     }
 }
 
-/* Eager messages and fragments of a rendezvous are alike. Lengthens the warm-up
- * of both: before the transport has used all of its buffers once, their lines
- * are not in the caches. These bytes may take twice as long; by that and a
- * tenth, the first transfer of a trial may be slower, if transfers are long. */
+/* Lengthens the warm-up of eager messages and of fragments: before the transport
+ * has used all of its buffers once, their lines are not in the caches. These
+ * bytes may take twice as long; by that and a tenth, the first transfer of a
+ * trial may be slower, if transfers are long. */
 static void set_warm_up(ucp_learn_t *learn, unsigned class)
 {
     size_t count = WARM_BYTES >> (class + UCP_LEARN_MIN_LOG);
     uint8_t warm = (uint8_t)ucs_min(count, (size_t)MAX_WARM);
     size_t length;
 
-    learn->alike = UCS_BIT(UCP_LEARN_EAGER) | UCS_BIT(UCP_LEARN_AM);
+    learn->alike                 = ALIKE;
     learn->warm[UCP_LEARN_EAGER] = ucs_max(warm, learn->warm[UCP_LEARN_EAGER]);
     learn->warm[UCP_LEARN_AM]    = ucs_max(warm, learn->warm[UCP_LEARN_AM]);
     if (learn->is_long) {
@@ -371,7 +374,8 @@ static ucp_learn_t *new_stream(const ucp_learn_entry_t *entry,
     }
     first = first_of_stream(entry, class, methods, first, expected);
     ucp_learn_stream_init(stream, methods, first, expected);
-    stream->exact = (uint8_t)exact_methods(entry->op);
+    stream->exact       = (uint8_t)exact_methods(entry->op);
+    stream->learn.alike = ALIKE;
     if (other != NULL) {
         before = ucp_learn_stream_of(other->of[load][class]);
         if (is_continued(other, &before->learn, ep)) {

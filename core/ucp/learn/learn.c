@@ -410,22 +410,27 @@ static int is_hopeless(const ucp_learn_t *learn, unsigned index)
             HOPELESS * ucp_learn_time(learn, learn->best));
 }
 
+void ucp_learn_postpone_alike(ucp_learn_t *learn, unsigned index,
+                              unsigned transfers)
+{
+    unsigned i;
+
+    for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
+        if ((learn->alike & UCS_BIT(index)) && (learn->alike & UCS_BIT(i)) &&
+            (i != learn->best) && (learn->method[i].count == 0)) {
+            learn->method[i].due = learn->count + transfers;
+        }
+    }
+}
+
 /* Called when a trial has shown that the method `index` is hopeless: its next
  * trial, and the first ones of methods like it, begin later. */
 static void postpone(ucp_learn_t *learn, unsigned index)
 {
-    unsigned alike = (learn->alike & UCS_BIT(index)) ? learn->alike : 0;
-    unsigned i;
-
     if (learn->method[index].gap == UCP_LEARN_MIN_GAP) {
         learn->method[index].gap = UCP_LEARN_SLOW_GAP;
     }
-    for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
-        if ((alike & UCS_BIT(i)) && (i != learn->best) &&
-            (learn->method[i].count == 0)) {
-            learn->method[i].due = learn->count + UCP_LEARN_SLOW_GAP;
-        }
-    }
+    ucp_learn_postpone_alike(learn, index, UCP_LEARN_SLOW_GAP);
 }
 
 void ucp_learn_result(ucp_learn_t *learn, double seconds_per_byte)

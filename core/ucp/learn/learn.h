@@ -164,6 +164,12 @@ void ucp_learn_result(ucp_learn_t *learn, double seconds_per_byte);
  *  ends and is repeated soon. */
 void ucp_learn_drop(ucp_learn_t *learn);
 
+/** Called when a method has proved to be far slower than the selected one: the
+ *  first trials of methods like it (ucp_learn_t::alike) begin after this many
+ *  transfers. */
+void ucp_learn_postpone_alike(ucp_learn_t *learn, unsigned method,
+                              unsigned transfers);
+
 /** Returns the time of a method in seconds per byte: about a third of its
  *  samples are smaller. Returns 0 if the method has no samples. */
 static inline double ucp_learn_time(const ucp_learn_t *learn, unsigned method)

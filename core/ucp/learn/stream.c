@@ -388,6 +388,7 @@ static void end_first(ucp_learn_stream_t *stream, double time)
         ucp_learn_add(learn, index, ratio * ucp_learn_time(learn, learn->best));
     }
     if (ratio > UCP_LEARN_CLEARLY_SLOWER) {
+        ucp_learn_postpone_alike(learn, index, MIN_GAP);
         schedule(stream, index);
     } else {
         stream->passed |= (uint8_t)UCS_BIT(index);

@@ -72,7 +72,8 @@ static void start(machine_t *m, const profile_t *profile,
                      .in_flight = IN_FLIGHT,
                      .seed      = seed};
     ucp_learn_stream_init(&m->stream, UCS_MASK(METHODS), first, expected);
-    m->stream.exact = UCS_BIT(GET) | UCS_BIT(PUT);
+    m->stream.exact       = UCS_BIT(GET) | UCS_BIT(PUT);
+    m->stream.learn.alike = UCS_BIT(EAGER) | UCS_BIT(AM);
 }
 
 /* Reports the result of an epoch, or that it has none. */
@@ -209,6 +210,25 @@ START_TEST(finds_a_much_better_method_within_100_transfers)
     m.stream.learn.methods = UCS_BIT(EAGER) | UCS_BIT(GET);
     transfer(&m, 100);
     ck_assert_uint_eq(m.stream.learn.best, GET);
+}
+END_TEST
+
+/* Eager messages prove to be clearly slower in their epoch FIRST: so are
+ * fragments, which are not tried soon. */
+START_TEST(methods_like_a_slow_one_are_tried_later)
+{
+    machine_t m;
+
+    start(&m, &profiles[2], equal, GET, 1);
+    while (m.stream.learn.method[EAGER].count == 0) {
+        transfer(&m, 1);
+    }
+    ck_assert_uint_eq(m.stream.learn.method[AM].count, 0);
+    transfer(&m, 200);
+    ck_assert_uint_eq(m.stream.learn.method[AM].count, 0);
+    ck_assert_uint_eq(m.stream.learn.best, PUT);
+    transfer(&m, 20000);
+    ck_assert_uint_gt(m.stream.learn.method[AM].count, 0);
 }
 END_TEST
 
@@ -478,6 +498,7 @@ END_TEST
 
 SUITE_MAIN("learn_stream", finds_the_best, finds_the_best_soon,
            finds_a_much_better_method_within_100_transfers,
+           methods_like_a_slow_one_are_tried_later,
            a_small_epoch_selects_no_method,
            finds_a_better_method_for_large_transfers,
            finds_the_best_of_many_in_flight,
