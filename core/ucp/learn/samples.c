@@ -99,7 +99,8 @@ void ucp_learn_scale(ucp_learn_t *learn, unsigned index, double factor)
 /* Called when the samples that are odd in a row end without a change. */
 static void end_odd(ucp_learn_t *learn)
 {
-    learn->odd_before = (uint16_t)((learn->odd_before << learn->num_odd) |
+    learn->odd_before = (uint16_t)(((uint32_t)learn->odd_before
+                                    << learn->num_odd) |
                                    UCS_MASK(learn->num_odd));
     learn->num_odd    = 0;
 }

@@ -5,7 +5,7 @@
  * each method, on a simulated clock: no time is measured.
  */
 #include "suite.h"
-#include "ucp/learn/learn.h"
+#include "ucp/learn/samples.h"
 #include "ucs/sys/math.h"
 
 #include <math.h>
@@ -459,6 +459,45 @@ START_TEST(frequent_odd_samples_are_no_change)
 }
 END_TEST
 
+/* Adds `count` samples of the selected method that take 1.6 times as long as
+ * the usual ones. Returns whether the last one proves a change. */
+static int add_odd(ucp_learn_t *learn, unsigned count)
+{
+    int changed = 0;
+
+    while (count-- > 0) {
+        changed = ucp_learn_watch(learn, 1.6);
+    }
+    return changed;
+}
+
+/* Four odd samples in a row are a change, and one more for each odd sample of
+ * the 16 before. */
+START_TEST(frequent_odd_samples_need_more)
+{
+    ucp_learn_t learn;
+    unsigned i;
+
+    ucp_learn_init(&learn, UCS_MASK(METHODS), GET, unknown, 0);
+    for (i = 0; i < UCP_LEARN_SAMPLES; ++i) {
+        ucp_learn_watch(&learn, 1);
+    }
+    for (i = 0; i < 8; ++i) {
+        ck_assert(!add_odd(&learn, 3));
+        ck_assert(!ucp_learn_watch(&learn, 1));
+    }
+    /* 12 of the last 16 were odd */
+    ck_assert(!add_odd(&learn, 15));
+    ck_assert(!ucp_learn_watch(&learn, 1));
+    /* now 15 */
+    ck_assert(!add_odd(&learn, 18));
+    ck_assert(!ucp_learn_watch(&learn, 1));
+    ck_assert(!add_odd(&learn, 18));
+    ck_assert(add_odd(&learn, 1));
+    ck_assert_double_eq_tol(ucp_learn_time(&learn, GET), 1.6, 1e-6);
+}
+END_TEST
+
 /* Put is selected, and get is a little faster, but not in the first transfers
  * after a change. A longer trial shows it. */
 START_TEST(close_methods_have_longer_trials)
@@ -603,6 +642,7 @@ END_TEST
 SUITE_MAIN("learn", finds_the_best, stays_with_the_best,
            trials_cost_one_percent, notices_a_change_for_the_worse,
            notices_a_better_method, times_one_at_a_time, noise_does_not_switch,
-           frequent_odd_samples_are_no_change, close_methods_have_longer_trials,
-           a_wrong_estimate_is_soon_noticed, long_transfers_have_short_trials,
-           trials_of_the_peer_cause_none, a_disappointing_method_becomes_rare)
+           frequent_odd_samples_are_no_change, frequent_odd_samples_need_more,
+           close_methods_have_longer_trials, a_wrong_estimate_is_soon_noticed,
+           long_transfers_have_short_trials, trials_of_the_peer_cause_none,
+           a_disappointing_method_becomes_rare)
