@@ -162,7 +162,7 @@ ucp_learn_load_t ucp_learn_load_of(struct ucp_trials *trials,
     if ((entry->op == UCP_OP_TAG_SEND) &&
         ep->worker->context->options.proto_learn_streams) {
         follows = is_following(entry, ep, length, now);
-        if (!is_open) {
+        if (!is_open || (trials->window.kind != UCP_LEARN_BOTH)) {
             note_transfer(trials, entry, ep, length, now, follows, expects);
         }
         kind = trials->window.kind;

@@ -15,8 +15,9 @@
 struct ucp_trials;
 
 /** The last transfers of a worker that may be timed, by which exchanges and
- *  streams in both directions are recognized. Those of epochs are not counted:
- *  by another method they may begin long before the peer's transfers arrive. */
+ *  streams in both directions are recognized. Transfers of an epoch of the
+ *  latter are not counted: by another method they may begin long before the
+ *  peer's transfers arrive. */
 typedef struct ucp_learn_window {
     uint8_t count;     /**< Number of these transfers */
     uint8_t following; /**< Of these, transfers that followed others */
