@@ -74,6 +74,11 @@ extern const uint16_t ucp_learn_method_flags[UCP_LEARN_METHODS];
 
 const char *ucp_learn_method_name(ucp_op_t op, unsigned method);
 
+static inline int ucp_learn_is_rma(ucp_op_t op)
+{
+    return (op == UCP_OP_PUT) || (op == UCP_OP_GET);
+}
+
 static inline int ucp_learn_is_stream(ucp_learn_load_t load)
 {
     return (load == UCP_LEARN_STREAM) || (load == UCP_LEARN_BOTH);

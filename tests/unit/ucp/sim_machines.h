@@ -276,8 +276,9 @@ static inline void transfer(local_t *local, unsigned count)
     transfer_bytes(local, LENGTH, count);
 }
 
-/* Sends `count` messages of PART bytes, at most IN_FLIGHT of them in flight. */
-static inline void stream(local_t *local, unsigned count)
+/* Sends `count` messages of `length` bytes, at most PART, of which IN_FLIGHT are
+ * in flight. */
+static inline void stream_bytes(local_t *local, size_t length, unsigned count)
 {
     ucs_status_ptr_t sends[IN_FLIGHT] = {0}, recvs[IN_FLIGHT] = {0};
     unsigned i, slot;
@@ -288,15 +289,21 @@ static inline void stream(local_t *local, unsigned count)
         if (i >= IN_FLIGHT) {
             ck_assert_int_eq(wait(local, recvs[slot]), UCS_OK);
             ck_assert_int_eq(wait(local, sends[slot]), UCS_OK);
-            ck_assert_mem_eq(buffer + slot * PART, buffer2 + slot * PART, PART);
+            ck_assert_mem_eq(buffer + slot * PART, buffer2 + slot * PART,
+                             length);
         }
         if (i < count) {
-            memset(buffer + slot * PART, (int)i + 1, PART);
-            recvs[slot] = local_recv(local, buffer2 + slot * PART, PART, 1);
-            sends[slot] = local_send(local, buffer + slot * PART, PART, 1);
+            memset(buffer + slot * PART, (int)i + 1, length);
+            recvs[slot] = local_recv(local, buffer2 + slot * PART, length, 1);
+            sends[slot] = local_send(local, buffer + slot * PART, length, 1);
         }
     }
     sim.streaming = 0;
+}
+
+static inline void stream(local_t *local, unsigned count)
+{
+    stream_bytes(local, PART, count);
 }
 
 #endif

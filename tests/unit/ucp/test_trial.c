@@ -250,6 +250,27 @@ START_TEST(the_fastest_for_streams_is_found)
 }
 END_TEST
 
+/* Streams of a size that was not sent before, too, although messages are not the
+ * fastest by the estimates. */
+START_TEST(a_new_size_of_a_stream_begins_with_the_fastest)
+{
+    local_t local;
+
+    open_machine(&local, &machines[0], "y");
+    stream_bytes(&local, PART / 2, 40);
+    ck_assert(contains(&local, "64 KiB in streams both ways: rndv/get"));
+    local_close(&local);
+
+    open_machine(&local, &machines[0], "y");
+    stream(&local, 1000);
+    stream_bytes(&local, PART / 2, 40);
+    ck_assert(!contains(&local, "64 KiB in streams both ways: rndv/get"));
+    ck_assert(!contains(&local, "64 KiB in streams both ways: rndv/put"));
+    ck_assert(contains(&local, "64 KiB in streams both ways: "));
+    local_close(&local);
+}
+END_TEST
+
 /* Sends messages for which a receive is posted, and returns whether the results
  * contain `text`. */
 static int shows(double pause, const char *text)
@@ -486,6 +507,7 @@ START_TEST(an_endpoint_closes_during_a_trial)
 END_TEST
 
 SUITE_MAIN("trial", the_fastest_is_found, a_new_size_begins_with_the_fastest,
+           a_new_size_of_a_stream_begins_with_the_fastest,
            the_fastest_put_and_get_is_found, the_fastest_for_streams_is_found,
            streams_and_single_messages_are_learnt_separately,
            one_lane_has_two_methods, exchanges_are_recognized,
