@@ -22,10 +22,6 @@ enum {
 /** A method that takes less than this many times as long is almost as fast. */
 #define UCP_LEARN_ALMOST 1.4
 
-/** A method that is not selected but seems to be faster by more than this
- *  factor is tried again at once, because few samples are not certain. */
-#define UCP_LEARN_PROMISING 1.05
-
 /** Returns the time of a method, divided by that of the selected one: measured
  *  or estimated. A result of an epoch FIRST that has not shown the method to be
  *  clearly slower only raises the estimate; not that of a put or get, which in

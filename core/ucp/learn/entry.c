@@ -11,7 +11,6 @@
 #include "ucs/sys/math.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* Bytes of the transfers in the warm-up of messages: the default of
  * UCX_POSIX_RING_SIZE, the largest buffer of a transport between two processes.

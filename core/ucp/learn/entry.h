@@ -74,6 +74,7 @@ extern const uint16_t ucp_learn_method_flags[UCP_LEARN_METHODS];
 
 const char *ucp_learn_method_name(ucp_op_t op, unsigned method);
 
+/** True for put and get of the user. */
 static inline int ucp_learn_is_rma(ucp_op_t op)
 {
     return (op == UCP_OP_PUT) || (op == UCP_OP_GET);

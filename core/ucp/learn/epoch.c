@@ -6,8 +6,8 @@
 #include "ucs/sys/math.h"
 
 /* Number of transfers in an epoch that count (count_for()): MIN_BYTES in total,
- * but from MIN_COUNT to MAX_COUNT transfers; up to WARM if as many are in
- * flight. LARGE_COUNT if each has LARGE bytes or more. */
+ * but from MIN_COUNT to MAX_COUNT transfers, and at least as many as are in
+ * flight, up to WARM. LARGE_COUNT if each has LARGE bytes or more. */
 enum {
     MIN_BYTES   = 524288,
     MIN_COUNT   = 8,

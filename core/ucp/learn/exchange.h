@@ -67,8 +67,8 @@ void ucp_learn_exchange_init(ucp_learn_exchange_t *exchange, unsigned methods,
                              int is_long);
 
 /** Returns the method of the next transfer, to this peer. `length`: its bytes.
- *  `now`: the time in nanoseconds; may be 0 if `timed` is 0. If it is 1 then,
- *  ucp_learn_exchange_begin() must be called. */
+ *  `now`: the time in nanoseconds; may be 0 if `timed` is 0. If this call has
+ *  then set it, ucp_learn_exchange_begin() must follow. */
 unsigned ucp_learn_exchange_next(ucp_learn_exchange_t *exchange,
                                  const ucp_learn_peer_t *peer, size_t length,
                                  uint64_t now);

@@ -31,10 +31,9 @@ unsigned ucp_lead_exchange(const ucp_learn_entry_t *entry, ucp_learn_t *learn,
     unsigned before = learn->best;
     unsigned timed  = exchange->timed;
     unsigned led    = learn->is_led;
+    ucs_time_t time = timed ? ucp_learn_now(now) : 0;
     unsigned method = ucp_learn_exchange_next(exchange, &peer, req->dt.length,
-                                              timed ? ucs_time_to_nsec(
-                                                          ucp_learn_now(now)) :
-                                                      0);
+                                              ucs_time_to_nsec(time));
 
     if (!timed && exchange->timed) {
         ucp_learn_exchange_begin(exchange,

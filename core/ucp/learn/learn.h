@@ -37,14 +37,15 @@ typedef enum {
     UCP_LEARN_FASTEST,
     /** Another method is faster, but not by more than the noise */
     UCP_LEARN_WITHIN_NOISE,
-    UCP_LEARN_LED, /**< The peer has selected it (exchange.h) */
+    UCP_LEARN_LED, /**< The peer has selected it (lead.h) */
     UCP_LEARN_REASONS,
 } ucp_learn_reason_t;
 
 enum {
     UCP_LEARN_MAX_METHODS = 4,
     UCP_LEARN_SAMPLES     = 7, /**< Number of samples kept for each method */
-    /** Number of odd samples kept (see `odd`) */
+    /** Number of odd samples kept (see `odd`), and the least number in a row
+     *  that replaces the older samples */
     UCP_LEARN_ODD         = 4,
     UCP_LEARN_NONE        = 0xff,
 };

@@ -36,12 +36,21 @@ enum {
 /* Another method is selected only if faster by more than this fraction. */
 #define MIN_ADVANTAGE 0.06
 
+/* A method that is not selected but seems to be faster by more than this factor
+ * is tried again at once, because few samples are not certain. */
+#define PROMISING 1.05
+
+/* A method that is faster by more than this factor is selected without AFTER,
+ * although the selected method has only one sample (see MAX_CHANGE). */
+#define FAR_FASTER 1.5
+
 /* If BEFORE and AFTER differ by more than this fraction, one trial is not
  * sufficient to select a method. Also used in adapt(). */
 #define MIN_CHANGE 0.05
 
 /* If BEFORE and AFTER differ by more than this factor, the trial has no result,
- * unless FULL takes longer than both. */
+ * unless FULL takes longer than both. If FULL is faster than BEFORE by more than
+ * this factor, AFTER is not necessary. */
 #define MAX_CHANGE 1.3
 
 void ucp_learn_stream_init(ucp_learn_stream_t *stream, unsigned methods,
@@ -313,7 +322,7 @@ static void conclude(ucp_learn_stream_t *stream, double after)
     add_result(stream, ratio);
     if (!is_brief(stream, index) && is_better(learn, index, high / low - 1)) {
         use(stream, index);
-    } else if ((ucp_learn_median(learn, index) * UCP_LEARN_PROMISING < best) &&
+    } else if ((ucp_learn_median(learn, index) * PROMISING < best) &&
                (learn->method[index].count < 5)) {
         learn->method[index].due = learn->count;
     } else {
@@ -335,7 +344,7 @@ static int use_at_once(ucp_learn_stream_t *stream, double time)
                                        ucp_learn_time(learn, learn->best));
 
     if (is_brief(stream, learn->trial) || (known == 0) ||
-        (time * ((known == 1) ? MUCH_SLOWER : MAX_CHANGE) > least)) {
+        (time * ((known == 1) ? FAR_FASTER : MAX_CHANGE) > least)) {
         return 0;
     }
     add_result(stream, time / stream->before);

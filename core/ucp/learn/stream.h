@@ -12,10 +12,11 @@
  *   | BEFORE: A, the selected method | FIRST: 5 by B | FULL: B | AFTER: A |
  *
  * FIRST is short and not exact. If B is clearly slower, the trial ends there.
- * At first, each method has its epoch FIRST, and then the best of them has the
- * rest of its trial. The result is the time of FULL, divided by the mean of
- * BEFORE and AFTER. It is not used if these two differ much, unless FULL takes
- * longer than both. AFTER may be the epoch BEFORE of the next trial.
+ * At first, each method has its epoch FIRST. Then those that may be much faster
+ * have the rest of their trials. The result is the time of FULL, divided by the
+ * mean of BEFORE and AFTER. It is not used if these two differ much, unless FULL
+ * takes longer than both. AFTER may be the epoch BEFORE of the next trial. If
+ * FULL is far faster than BEFORE, B is selected without AFTER.
  *
  * The time that trials take is limited: `credit` is the time, as a number of
  * transfers by the selected method, that trials may add to the stream. Each

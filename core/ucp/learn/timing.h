@@ -105,8 +105,8 @@ typedef struct ucp_timing {
     ucp_mark_t marks[UCP_TIMING_MARKS];
 } ucp_timing_t;
 
-/** The last transfer of a stream for which everything was decided. If nothing is
- *  timed, the selection holds for the next ones that are like it (trial.c). */
+/** The last transfer of a stream for which everything was decided. The selection
+ *  holds for the next ones that are like it and are not timed (trial.c). */
 typedef struct ucp_trial_last {
     ucp_ep_h ep; /**< NULL if there is no such transfer */
     const ucp_ep_config_t *config;
