@@ -6,6 +6,14 @@
 
 #include "ucs/sys/math.h"
 
+/* A gap of this many transfers or more between two trials of a method does not
+ * grow further. */
+enum { MAX_GAP = 65536 };
+
+/* If a method takes longer by more than this factor, the gap between its trials
+ * grows faster. */
+#define MUCH_SLOWER 1.5
+
 /* The assumed cost of the change between methods, as a fraction of the time of
  * the transfers of an epoch of usual length. */
 #define SWITCHING 0.05
@@ -32,8 +40,7 @@ double ucp_learn_ratio(const ucp_learn_stream_t *stream, unsigned method)
     double measured          = (best > 0) ? time / best : 0;
     double ratio             = UNKNOWN_RATIO;
 
-    if ((measured > 0) &&
-        !(stream->rough & stream->passed & ~stream->close & bit)) {
+    if ((measured > 0) && !ucp_learn_is_first_only(stream, method)) {
         return measured;
     }
     if (!(stream->exact & bit)) {
@@ -89,23 +96,34 @@ static double cost_to_start(const ucp_learn_stream_t *stream, unsigned method)
 
 /* The order in which methods are tried that are due. */
 enum {
+    TURN_FASTER,    /* There is one result, not exact, and it is the faster */
     TURN_FIRST,     /* The method may be much faster */
     TURN_UNCERTAIN, /* There is one result, which is not exact or not certain */
     TURN_LAST,
 };
 
+/* Returns whether the only result of a method, which is not exact, shows that it
+ * is faster than the selected one. */
+static int seems_faster(const ucp_learn_stream_t *stream, unsigned method)
+{
+    const ucp_learn_t *learn = &stream->learn;
+
+    return (stream->rough & stream->passed & UCS_BIT(method)) &&
+           (ucp_learn_time(learn, method) < ucp_learn_time(learn, learn->best));
+}
+
 /* Returns whether a method may be much faster than the selected one: its only
- * result is that of an epoch FIRST, which may be too large, or it seems to be
- * much faster. Methods that seem to be a little faster come later. */
+ * result is that of an epoch FIRST, which may be too large, or its results show
+ * that. */
 static int is_promising(const ucp_learn_stream_t *stream, unsigned method)
 {
     const ucp_learn_t *learn = &stream->learn;
-    const unsigned bit       = UCS_BIT(method);
     double time              = ucp_learn_time(learn, method);
     double best              = ucp_learn_time(learn, learn->best);
 
-    return (stream->rough & ~stream->close & bit) ?
-               (stream->passed & bit) && (time < UNCERTAIN * best) :
+    return (stream->rough & UCS_BIT(method)) ?
+               ucp_learn_is_first_only(stream, method) &&
+                   (time < UNCERTAIN * best) :
                time * UCP_LEARN_ALMOST < best;
 }
 
@@ -113,6 +131,9 @@ static int turn_of(const ucp_learn_stream_t *stream, unsigned method)
 {
     unsigned results = stream->learn.method[method].count;
 
+    if (seems_faster(stream, method)) {
+        return TURN_FASTER;
+    }
     if ((results == 0) || is_promising(stream, method)) {
         return TURN_FIRST;
     }
@@ -139,16 +160,18 @@ static unsigned candidates(const ucp_learn_stream_t *stream)
             continue;
         }
         due |= UCS_BIT(i);
-        if (turn_of(stream, i) == TURN_FIRST) {
+        if (turn_of(stream, i) <= TURN_FIRST) {
             first |= UCS_BIT(i);
         }
     }
     return (first != 0) ? first : due;
 }
 
-unsigned ucp_learn_find_due(const ucp_learn_stream_t *stream)
+/* Returns the next of these methods (bits), if the credit is sufficient after
+ * others have used `spent` of it. */
+static unsigned find(const ucp_learn_stream_t *stream, unsigned among,
+                     double spent)
 {
-    unsigned among = candidates(stream);
     unsigned found = UCP_LEARN_NONE;
     double least   = 0;
     double limit, cost, rank;
@@ -157,9 +180,12 @@ unsigned ucp_learn_find_due(const ucp_learn_stream_t *stream)
 
     for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
         turn  = turn_of(stream, i);
-        limit = stream->credit + ((turn < TURN_LAST) ? stream->advance : 0);
-        cost  = cost_to_start(stream, i);
-        rank  = cost + ABOVE_ALL_COSTS * turn;
+        limit = stream->credit - spent +
+                ((turn < TURN_LAST) ? stream->advance : 0);
+        cost = cost_to_start(stream, i);
+        rank = ((turn == TURN_FASTER) ? ucp_learn_time(&stream->learn, i) :
+                                        cost) +
+               ABOVE_ALL_COSTS * turn;
         if ((among & UCS_BIT(i)) && (cost < limit) &&
             ((found == UCP_LEARN_NONE) || (rank < least))) {
             found = i;
@@ -167,4 +193,45 @@ unsigned ucp_learn_find_due(const ucp_learn_stream_t *stream)
         }
     }
     return found;
+}
+
+unsigned ucp_learn_find_due(const ucp_learn_stream_t *stream)
+{
+    return find(stream, candidates(stream), 0);
+}
+
+unsigned ucp_learn_find_firsts(const ucp_learn_stream_t *stream)
+{
+    unsigned among  = candidates(stream) & ~(unsigned)stream->passed;
+    unsigned found  = stream->learn.trial;
+    unsigned firsts = 0;
+    double spent    = 0;
+
+    while (found != UCP_LEARN_NONE) {
+        firsts |= UCS_BIT(found);
+        spent += cost_to_start(stream, found);
+        among &= ~UCS_BIT(found);
+        if (stream->learn.alike & UCS_BIT(found)) {
+            among &= ~(unsigned)stream->learn.alike;
+        }
+        found = find(stream, among, spent);
+    }
+    return firsts;
+}
+
+void ucp_learn_lengthen_gap(ucp_learn_stream_t *stream, unsigned method)
+{
+    ucp_learn_method_t *of = &stream->learn.method[method];
+
+    if (of->gap < MAX_GAP) {
+        of->gap *= (ucp_learn_ratio(stream, method) > MUCH_SLOWER) ? 16 : 4;
+    }
+}
+
+void ucp_learn_schedule(ucp_learn_stream_t *stream, unsigned method)
+{
+    ucp_learn_method_t *of = &stream->learn.method[method];
+
+    of->due = stream->learn.count + of->gap;
+    ucp_learn_lengthen_gap(stream, method);
 }

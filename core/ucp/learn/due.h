@@ -35,11 +35,34 @@ double ucp_learn_cost_first(double ratio);
 double ucp_learn_cost_full(const ucp_learn_stream_t *stream, unsigned method,
                            double ratio);
 
-/** Returns the method whose trial is next. First come methods that may be much
- *  faster; then those whose results are not certain; then all others. Of these,
- *  the one whose trial costs least. Returns UCP_LEARN_NONE if no trial is due
- *  for which the credit is sufficient. */
+/** Returns the method whose trial is next. First come methods that seem to be
+ *  faster, by a result that is not exact, the fastest first. Then those that may
+ *  be much faster, those whose results are not certain, and all others; of
+ *  these, the one whose trial costs least. Returns UCP_LEARN_NONE if no trial is
+ *  due for which the credit is sufficient. */
 unsigned ucp_learn_find_due(const ucp_learn_stream_t *stream);
+
+/** Returns the methods whose epochs FIRST are next (bits): that of the trial, and
+ *  others that are due and for which the credit is sufficient, too. Of methods
+ *  that are alike, one. */
+unsigned ucp_learn_find_firsts(const ucp_learn_stream_t *stream);
+
+/** Called for each result of a method that is not selected: the gap between its
+ *  trials grows, faster if it is much slower. */
+void ucp_learn_lengthen_gap(ucp_learn_stream_t *stream, unsigned method);
+
+/** Sets when the next trial of a method that is not selected is due, and
+ *  lengthens the gap. */
+void ucp_learn_schedule(ucp_learn_stream_t *stream, unsigned method);
+
+/** Returns whether the only result of the method is that of an epoch FIRST that
+ *  has not shown it to be clearly slower. */
+static inline int ucp_learn_is_first_only(const ucp_learn_stream_t *stream,
+                                          unsigned method)
+{
+    return (stream->rough & stream->passed & ~stream->close &
+            UCS_BIT(method)) != 0;
+}
 
 /** Returns whether the method was almost as fast as the selected one, so that
  *  its epochs FULL are longer. */

@@ -65,19 +65,14 @@ static unsigned warm_up(const ucp_learn_stream_t *stream, unsigned usual)
                least;
 }
 
-ucp_learn_epoch_t ucp_learn_epoch_of(ucp_learn_stream_t *stream,
-                                     unsigned in_flight, size_t length)
+/* Returns the epoch BEFORE, FULL or AFTER. */
+static ucp_learn_epoch_t epoch_of(ucp_learn_stream_t *stream,
+                                  unsigned in_flight, size_t length)
 {
     const ucp_learn_t *learn = &stream->learn;
     unsigned warm = ucs_min(in_flight, (unsigned)UCP_LEARN_STREAM_WARM);
     ucp_learn_epoch_t epoch = {.method = learn->best};
 
-    if (stream->stage == UCP_LEARN_FIRST) {
-        epoch.method = learn->trial;
-        epoch.warm   = 1;
-        epoch.count  = UCP_LEARN_STREAM_FIRST - 1;
-        return epoch;
-    }
     if ((learn->trial != UCP_LEARN_NONE) &&
         (stream->exact & UCS_BIT(learn->trial))) {
         warm = ucs_min(warm, (unsigned)WARM);
@@ -98,6 +93,44 @@ ucp_learn_epoch_t ucp_learn_epoch_of(ucp_learn_stream_t *stream,
         stream->is_small = ((epoch.warm + epoch.count) * length < SMALL);
     }
     return epoch;
+}
+
+/* Describes the round of the epochs FIRST. */
+static void round_of_firsts(const ucp_learn_stream_t *stream,
+                            ucp_learn_round_t *round)
+{
+    unsigned methods = ucp_learn_find_firsts(stream);
+    unsigned i;
+
+    round->num_epochs = 0;
+    for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
+        if (methods & UCS_BIT(i)) {
+            round->epochs[round->num_epochs++] = (ucp_learn_epoch_t){
+                .method   = (uint8_t)i,
+                .is_first = 1,
+                .warm     = 1,
+                .count    = UCP_LEARN_STREAM_FIRST - 1,
+            };
+        }
+    }
+}
+
+unsigned ucp_learn_epoch_round(ucp_learn_stream_t *stream, unsigned in_flight,
+                               size_t length, ucp_learn_round_t *round)
+{
+    unsigned transfers = 0;
+    unsigned i;
+
+    if (stream->stage == UCP_LEARN_FIRST) {
+        round_of_firsts(stream, round);
+    } else {
+        round->num_epochs = 1;
+        round->epochs[0]  = epoch_of(stream, in_flight, length);
+    }
+    for (i = 0; i < round->num_epochs; ++i) {
+        transfers += round->epochs[i].warm + round->epochs[i].count;
+    }
+    return transfers;
 }
 
 /* Returns the number of transfers of `length` bytes in so many MiB. */

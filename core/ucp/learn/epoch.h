@@ -8,11 +8,12 @@
 
 #include "ucp/learn/stream.h"
 
-/** Returns the epoch of the present stage, and sets ucp_learn_stream::warm and
- *  `counted`. `in_flight`: number of transfers in flight. `length`: bytes of its
- *  first transfer. */
-ucp_learn_epoch_t ucp_learn_epoch_of(ucp_learn_stream_t *stream,
-                                     unsigned in_flight, size_t length);
+/** Describes the round of the present stage in *round, and sets
+ *  ucp_learn_stream::warm and `counted`. `in_flight`: number of transfers in
+ *  flight. `length`: bytes of the first transfer. Returns the number of
+ *  transfers of the round. */
+unsigned ucp_learn_epoch_round(ucp_learn_stream_t *stream, unsigned in_flight,
+                               size_t length, ucp_learn_round_t *round);
 
 /** Returns by how many transfers of this length trials may overdraw the
  *  credit. */

@@ -52,6 +52,7 @@ static int is_loaded(const ucp_timing_t *timing, const ucp_learn_entry_t *entry,
 {
     ucs_time_t since = entry->last_time;
     double bytes     = SOON * (double)length;
+    double time      = time_alone(entry, length);
 
     if (!ucs_list_is_empty(&ep->awaited) || !ucs_queue_is_empty(&ep->waiting)) {
         return 1;
@@ -59,14 +60,15 @@ static int is_loaded(const ucp_timing_t *timing, const ucp_learn_entry_t *entry,
     if (ucp_timing_is_open(timing) && (timing->ep == ep)) {
         since = ucs_max(timing->begin, timing->end.time);
         bytes = (double)length *
-                (ucp_learn_ends_with_request(timing->op, timing->method) ?
+                (ucp_learn_ends_with_request(timing->op,
+                                             ucp_timing_epoch(timing)->method) ?
                      MAX_PAUSE :
                      MAX_PAUSE_EARLY);
+        time = ucs_max(time, ucp_learn_stream_time(timing->stream));
     } else if (entry->last_ep != ep) {
         return 0;
     }
-    return ucs_time_to_sec(ucp_learn_now(now) - since) <
-           bytes * time_alone(entry, length);
+    return ucs_time_to_sec(ucp_learn_now(now) - since) < bytes * time;
 }
 
 /* True if transfers to the peer are in flight; those from it do not count. */

@@ -14,9 +14,8 @@
 
 /* Numbers of transfers, except MAX_DROP and MIN_SAMPLES. */
 enum {
-    WATCH       = 256,   /* Between two samples of the selected method */
-    MIN_GAP     = 256,   /* Between the first two trials of a method */
-    MAX_GAP     = 65536, /* A gap of this size or more does not grow further */
+    WATCH       = 256, /* Between two samples of the selected method */
+    MIN_GAP     = 256, /* Between the first two trials of a method */
     /* After an epoch without a result (doubled for each in a row, MAX_DROP
      * times), or after an odd sample */
     RETRY       = 16,
@@ -28,10 +27,6 @@ enum {
 
 /* The credit that each transfer adds. */
 #define SHARE 0.01
-
-/* If a method takes longer by more than this factor, the gap between its trials
- * grows faster. */
-#define MUCH_SLOWER 1.5
 
 /* Another method is selected only if faster by more than this fraction. */
 #define MIN_ADVANTAGE 0.06
@@ -47,6 +42,9 @@ enum {
 /* If BEFORE and AFTER differ by more than this fraction, one trial is not
  * sufficient to select a method. Also used in adapt(). */
 #define MIN_CHANGE 0.05
+
+/* Lower limit of the ratio that an epoch FIRST shows. */
+#define LEAST_FIRST 0.05
 
 /* If BEFORE and AFTER differ by more than this factor, the trial has no result,
  * unless FULL takes longer than both. If FULL is faster than BEFORE by more than
@@ -99,7 +97,7 @@ int ucp_learn_stream_repeat(ucp_learn_stream_t *stream)
 }
 
 int ucp_learn_stream_next(ucp_learn_stream_t *stream, unsigned in_flight,
-                          size_t length, ucp_learn_epoch_t *epoch)
+                          size_t length, ucp_learn_round_t *round)
 {
     ucp_learn_t *learn = &stream->learn;
     unsigned transfers;
@@ -115,8 +113,7 @@ int ucp_learn_stream_next(ucp_learn_stream_t *stream, unsigned in_flight,
         }
         stream->stage = UCP_LEARN_BEFORE;
     }
-    *epoch    = ucp_learn_epoch_of(stream, in_flight, length);
-    transfers = epoch->warm + epoch->count;
+    transfers = ucp_learn_epoch_round(stream, in_flight, length, round);
     learn->count += transfers - 1;
     stream->credit += (float)(SHARE * (transfers - 1));
     learn->timing = 1;
@@ -146,7 +143,7 @@ static void adapt(ucp_learn_stream_t *stream, double factor, int is_slower)
     unsigned i;
 
     for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
-        if (i == learn->best) {
+        if ((i == learn->best) || ucp_learn_is_first_only(stream, i)) {
             continue;
         }
         if (!is_slower && (factor > 1 - MIN_CHANGE)) {
@@ -191,26 +188,6 @@ static void watch(ucp_learn_stream_t *stream, double time)
     adapt(stream, ucp_learn_time(learn, learn->best) / before, is_slower);
 }
 
-/* Called for each result of a method that is not selected: the gap between its
- * trials grows, faster if it is much slower. */
-static void lengthen_gap(ucp_learn_stream_t *stream, unsigned index)
-{
-    ucp_learn_method_t *method = &stream->learn.method[index];
-
-    if (method->gap < MAX_GAP) {
-        method->gap *= (ucp_learn_ratio(stream, index) > MUCH_SLOWER) ? 16 : 4;
-    }
-}
-
-/* Sets when the next trial of a method that is not selected is due. */
-static void schedule(ucp_learn_stream_t *stream, unsigned index)
-{
-    ucp_learn_method_t *method = &stream->learn.method[index];
-
-    method->due = stream->learn.count + method->gap;
-    lengthen_gap(stream, index);
-}
-
 /* Returns non-zero if a method is faster than the selected one by more than the
  * noise: its median must be less than a low quantile of the selected one. The
  * fewer samples it has, the more the noise counts. `change`: difference of
@@ -226,7 +203,7 @@ static int is_better(const ucp_learn_t *learn, unsigned method, double change)
         return 0;
     }
     /* few samples do not show how much noise there is */
-    noise = ucs_max(noise, ucs_max(change, 0.2 / known));
+    noise = ucs_max(noise, ucs_max(change, 0.15 / known));
     return ucp_learn_median(learn, method) *
                (1 + MIN_ADVANTAGE + noise / count) <
            ucp_learn_time(learn, learn->best);
@@ -244,8 +221,8 @@ static void use(ucp_learn_stream_t *stream, unsigned index)
     learn->best              = (uint8_t)index;
     learn->num_odd           = 0;
     learn->method[index].gap = learn->method[before].gap = MIN_GAP;
-    lengthen_gap(stream, before);
-    schedule(stream, before);
+    ucp_learn_lengthen_gap(stream, before);
+    ucp_learn_schedule(stream, before);
     for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
         if (ucp_learn_time(learn, i) >
             UCP_LEARN_CLEARLY_SLOWER * ucp_learn_time(learn, index)) {
@@ -314,7 +291,7 @@ static void conclude(ucp_learn_stream_t *stream, double after)
             (float)(ucp_learn_cost_full(stream, index,
                                         stream->during / stream->before) -
                     ucp_learn_cost_full(stream, index, stream->during / after));
-        schedule(stream, index);
+        ucp_learn_schedule(stream, index);
         return;
     }
     best  = ucp_learn_time(learn, before);
@@ -326,7 +303,7 @@ static void conclude(ucp_learn_stream_t *stream, double after)
                (learn->method[index].count < 5)) {
         learn->method[index].due = learn->count;
     } else {
-        schedule(stream, index);
+        ucp_learn_schedule(stream, index);
     }
     if (learn->best == before) {
         note_distance(stream, index, ratio);
@@ -380,13 +357,12 @@ void ucp_learn_stream_announced(ucp_learn_stream_t *stream, unsigned method)
     }
 }
 
-/* Called at the end of the epoch FIRST. A ratio below 1 may be wrong: transfers
- * by two methods may be in progress at once. */
-static void end_first(ucp_learn_stream_t *stream, double time)
+/* Called at the end of the epoch FIRST of a method. A small ratio may be wrong:
+ * transfers by two methods may be in progress at once. */
+static void end_first(ucp_learn_stream_t *stream, unsigned index, double time)
 {
     ucp_learn_t *learn = &stream->learn;
-    unsigned index     = learn->trial;
-    double ratio       = ucs_max(time / stream->before, 1.0);
+    double ratio       = ucs_max(time / stream->before, LEAST_FIRST);
 
     stream->credit -= (float)ucp_learn_cost_first(ratio);
     if ((learn->method[index].count == 0) ||
@@ -398,9 +374,21 @@ static void end_first(ucp_learn_stream_t *stream, double time)
     }
     if (ratio > UCP_LEARN_CLEARLY_SLOWER) {
         ucp_learn_postpone_alike(learn, index, MIN_GAP);
-        schedule(stream, index);
+        ucp_learn_schedule(stream, index);
     } else {
         stream->passed |= (uint8_t)UCS_BIT(index);
+    }
+}
+
+static void end_firsts(ucp_learn_stream_t *stream,
+                       const ucp_learn_round_t *round, const double *times)
+{
+    unsigned i;
+
+    for (i = 0; i < round->num_epochs; ++i) {
+        if (round->epochs[i].is_first) {
+            end_first(stream, round->epochs[i].method, times[i]);
+        }
     }
 }
 
@@ -422,11 +410,12 @@ static void start_next(ucp_learn_stream_t *stream)
 }
 
 void ucp_learn_stream_result(ucp_learn_stream_t *stream,
-                             double seconds_per_byte)
+                             const ucp_learn_round_t *round,
+                             const double *seconds_per_byte)
 {
     ucp_learn_t *learn      = &stream->learn;
     const unsigned selected = learn->best;
-    double time             = seconds_per_byte;
+    double time             = seconds_per_byte[0];
 
     if (!learn->timing) {
         return;
@@ -435,7 +424,7 @@ void ucp_learn_stream_result(ucp_learn_stream_t *stream,
     stream->drops = 0;
     switch (stream->stage) {
     case UCP_LEARN_FIRST:
-        end_first(stream, time);
+        end_firsts(stream, round, seconds_per_byte);
         break;
     case UCP_LEARN_FULL:
         stream->credit -= (float)ucp_learn_cost_full(stream, learn->trial,
@@ -465,18 +454,23 @@ void ucp_learn_stream_result(ucp_learn_stream_t *stream,
     start_next(stream);
 }
 
-void ucp_learn_stream_drop(ucp_learn_stream_t *stream)
+void ucp_learn_stream_drop(ucp_learn_stream_t *stream,
+                           const ucp_learn_round_t *round)
 {
     ucp_learn_t *learn = &stream->learn;
+    unsigned i;
 
     if (!learn->timing) {
         return;
     }
     learn->timing = 0;
-    if (stream->stage == UCP_LEARN_FIRST) {
-        stream->credit -= (float)ucp_learn_cost_first(
-            ucp_learn_ratio(stream, learn->trial));
-    } else if (stream->stage == UCP_LEARN_FULL) {
+    for (i = 0; i < round->num_epochs; ++i) {
+        if (round->epochs[i].is_first) {
+            stream->credit -= (float)ucp_learn_cost_first(
+                ucp_learn_ratio(stream, round->epochs[i].method));
+        }
+    }
+    if (stream->stage == UCP_LEARN_FULL) {
         stream->credit -= (float)ucp_learn_cost_full(
             stream, learn->trial, ucp_learn_ratio(stream, learn->trial));
         stream->passed |= (uint8_t)UCS_BIT(learn->trial); /* no FIRST again */

@@ -12,11 +12,15 @@
  *   | BEFORE: A, the selected method | FIRST: 5 by B | FULL: B | AFTER: A |
  *
  * FIRST is short and not exact. If B is clearly slower, the trial ends there.
- * At first, each method has its epoch FIRST. Then those that may be much faster
- * have the rest of their trials. The result is the time of FULL, divided by the
- * mean of BEFORE and AFTER. It is not used if these two differ much, unless FULL
- * takes longer than both. AFTER may be the epoch BEFORE of the next trial. If
- * FULL is far faster than BEFORE, B is selected without AFTER.
+ * The result of an epoch is known only when as many transfers have followed as
+ * are in flight. Therefore the epochs FIRST of all methods that are due follow
+ * each other in one round, before the result of any is known. Then those that
+ * seem to be faster, or may be, have the rest of their trials.
+ *
+ * The result is the time of FULL, divided by the mean of BEFORE and AFTER. It is
+ * not used if these two differ much, unless FULL takes longer than both. AFTER
+ * may be the epoch BEFORE of the next trial. If FULL is far faster than BEFORE,
+ * B is selected without AFTER.
  *
  * The time that trials take is limited: `credit` is the time, as a number of
  * transfers by the selected method, that trials may add to the stream. Each
@@ -24,7 +28,7 @@
  * exceeds the expected cost of the trial; the actual cost is subtracted. Trials
  * of methods whose results are not certain may overdraw the credit by `advance`
  * transfers. So all trials together add at most a hundredth of the time of the
- * stream, this advance, and the unexpected part of the cost of one trial.
+ * stream, this advance, and the unexpected part of the cost of one round.
  *
  * In streams in both directions only the leader searches (lead.h).
  */
@@ -68,21 +72,30 @@ typedef enum {
 } ucp_learn_stage_t;
 
 /** The transfers of an epoch: `warm` ones, then `count` ones. The caller
- *  measures the time from the end of the former to the end of the latter. In
- *  the epoch FIRST, transfers by the selected method are still in flight: the
- *  caller subtracts their time. */
+ *  measures the time from the end of the former to the end of the latter. */
 typedef struct ucp_learn_epoch {
     uint8_t method;
+    /** 1: the epoch FIRST. Transfers by other methods are still in flight: the
+     *  caller subtracts their time */
+    uint8_t is_first;
     uint16_t warm;
     uint16_t count;
 } ucp_learn_epoch_t;
 
+/** The epochs FIRST of some methods, which follow each other before a result is
+ *  known; or one other epoch. */
+typedef struct ucp_learn_round {
+    unsigned num_epochs;
+    ucp_learn_epoch_t epochs[UCP_LEARN_MAX_METHODS];
+} ucp_learn_round_t;
+
 typedef struct ucp_learn_stream {
     /** The samples and the selected method. `method[].drops` and `left` are not
-     *  used. `trial` is the method B, or UCP_LEARN_NONE if the epoch only adds
-     *  a sample of the selected method. `timing`: an epoch is under way */
+     *  used. `trial` is the method B, in FIRST one of several, or
+     *  UCP_LEARN_NONE if the epoch only adds a sample of the selected method.
+     *  `timing`: a round is under way */
     ucp_learn_t learn;
-    uint8_t stage; /**< UCP_LEARN_*: the present epoch, or the next one */
+    uint8_t stage; /**< UCP_LEARN_*: the present epochs, or the next ones */
     /** Bit maps of methods: those whose only sample is not exact, because it is
      *  of an epoch FIRST, or of a short epoch FULL; those that were not clearly
      *  slower in FIRST, so that FULL follows; those whose epoch FULL is longer,
@@ -139,20 +152,22 @@ int ucp_learn_stream_add(ucp_learn_stream_t *stream);
  *  it. Otherwise returns 0, and ucp_learn_stream_add() must be called. */
 int ucp_learn_stream_repeat(ucp_learn_stream_t *stream);
 
-/** Returns non-zero if the transfer that was just added is the first one of an
- *  epoch, and describes the epoch in *epoch: no other one starts until
+/** Returns non-zero if the transfer that was just added is the first one of a
+ *  round, and describes the round in *round: no other one starts until
  *  ucp_learn_stream_result() or ucp_learn_stream_drop() is called. Otherwise
  *  the transfer uses the selected method. `in_flight`: number of transfers in
  *  flight. `length`: bytes of this transfer. */
 int ucp_learn_stream_next(ucp_learn_stream_t *stream, unsigned in_flight,
-                          size_t length, ucp_learn_epoch_t *epoch);
+                          size_t length, ucp_learn_round_t *round);
 
-/** Reports the result of an epoch. */
+/** Reports the results of a round, one for each epoch. */
 void ucp_learn_stream_result(ucp_learn_stream_t *stream,
-                             double seconds_per_byte);
+                             const ucp_learn_round_t *round,
+                             const double *seconds_per_byte);
 
-/** Reports that an epoch has no result. The trial is repeated later. */
-void ucp_learn_stream_drop(ucp_learn_stream_t *stream);
+/** Reports that a round has no result. Its epochs are repeated later. */
+void ucp_learn_stream_drop(ucp_learn_stream_t *stream,
+                           const ucp_learn_round_t *round);
 
 /** Called when the leader of a stream in both directions has announced a method:
  *  any number, because a peer has sent it. It is used here, too, and no epoch

@@ -30,7 +30,7 @@ void ucp_timing_drop(ucp_timing_t *timing)
         return;
     }
     if (timing->stream != NULL) {
-        ucp_learn_stream_drop(timing->stream);
+        ucp_learn_stream_drop(timing->stream, &timing->round);
     } else {
         ucp_learn_drop(timing->learn);
     }
@@ -39,21 +39,24 @@ void ucp_timing_drop(ucp_timing_t *timing)
 
 /* --------------------------------------------------------------- results -- */
 
-/* Reports that `length` bytes took `seconds`, and ends the timing. If that is
- * impossibly fast, the timing has no result. */
-static void report(ucp_timing_t *timing, double seconds, size_t length)
+/* Reports the results, in seconds per byte, and ends the timing. If one is
+ * impossibly small, the timing has no result. */
+static void report(ucp_timing_t *timing, const double *results)
 {
     ucp_learn_t *learn = timing->learn;
     unsigned before    = learn->best;
+    unsigned i;
 
-    if (!(seconds > MIN_TIME * (double)length)) {
-        ucp_timing_drop(timing);
-        return;
+    for (i = 0; i < ucs_max(timing->round.num_epochs, 1U); ++i) {
+        if (!(results[i] > MIN_TIME)) {
+            ucp_timing_drop(timing);
+            return;
+        }
     }
     if (timing->stream != NULL) {
-        ucp_learn_stream_result(timing->stream, seconds / (double)length);
+        ucp_learn_stream_result(timing->stream, &timing->round, results);
     } else {
-        ucp_learn_result(learn, seconds / (double)length);
+        ucp_learn_result(learn, results[0]);
     }
     ucp_learn_live_update(learn);
     if (learn->best != before) {
@@ -71,14 +74,15 @@ static void report(ucp_timing_t *timing, double seconds, size_t length)
  * message to the receiver follows the data: positive. */
 static double message_latency(const ucp_timing_t *timing)
 {
-    double latency = ucp_ep_config_am(timing->ep->config)->cost_bcopy.latency;
+    double latency  = ucp_ep_config_am(timing->ep->config)->cost_bcopy.latency;
+    unsigned method = timing->round.epochs[0].method;
 
     if ((timing->op == UCP_OP_PUT) || (timing->op == UCP_OP_GET)) {
         return 0;
     }
-    return (timing->method == UCP_LEARN_GET) ? -latency :
-           (timing->method == UCP_LEARN_PUT) ? latency :
-                                               0;
+    return (method == UCP_LEARN_GET) ? -latency :
+           (method == UCP_LEARN_PUT) ? latency :
+                                       0;
 }
 
 /* Returns the seconds between two times; negative if the second is earlier. */
@@ -87,18 +91,13 @@ static double seconds_between(ucs_time_t first, ucs_time_t second)
     return 1e-9 * (double)(int64_t)(second - first);
 }
 
-/* True if the timing is that of an epoch FIRST. */
-static int is_first(const ucp_timing_t *timing)
+/* True if the marks of an epoch are the ends of groups. It is the only one of its
+ * round. */
+static int is_grouped(const ucp_timing_t *timing,
+                      const ucp_learn_epoch_t *epoch)
 {
-    return (timing->stream != NULL) &&
-           (timing->stream->stage == UCP_LEARN_FIRST);
-}
-
-/* True if the marks of the epoch are the ends of groups. */
-static int is_grouped(const ucp_timing_t *timing)
-{
-    return (timing->num_marks > 1) && !is_first(timing) &&
-           ucp_learn_ends_with_request(timing->op, timing->method);
+    return (timing->num_marks > 1) && !epoch->is_first &&
+           ucp_learn_ends_with_request(timing->op, epoch->method);
 }
 
 /* Returns the bytes that the worker received between two marks, with these
@@ -111,41 +110,88 @@ static size_t received_between(const ucp_timing_t *timing, uint64_t first,
                                                                  last - first;
 }
 
-/* Reports the result of an epoch, when its marks are known. From the time of
- * FIRST, subtracts that of the other transfers (timing.h). */
-static void report_epoch(ucp_timing_t *timing)
+/* Returns the result of an epoch whose marks are the ends of groups; 0: it has
+ * none. */
+static double result_of_groups(struct ucp_trials *trials)
 {
-    const ucp_mark_t *first = &timing->marks[0], *last = &timing->marks[1];
+    ucp_timing_t *timing = &trials->timing;
+    const ucp_group_end_t *first, *last;
+
+    if (!ucp_groups_span(&trials->groups, &first, &last)) {
+        ucp_learn_stream_scale(timing->stream, 1);
+        return 0;
+    }
+    if (trials->groups.count > UCP_GROUPS_MAX) {
+        ucp_learn_stream_scale(timing->stream, 0);
+    }
+    return seconds_between(first->time, last->time) /
+           (double)(last->bytes - first->bytes +
+                    received_between(timing, first->received, last->received));
+}
+
+/* Returns the result of an epoch with these marks. From the time of FIRST,
+ * subtracts that of the other transfers (timing.h). */
+static double result_of_marks(const ucp_timing_t *timing, int is_first,
+                              const ucp_mark_t *marks)
+{
+    const ucp_mark_t *first = &marks[0], *last = &marks[1];
     double seconds  = seconds_between(first->time, last->time);
     size_t received = received_between(timing, first->received, last->received);
     size_t others;
 
-    if (!is_first(timing)) {
-        report(timing, seconds, last->bytes + received);
-        return;
+    if (!is_first) {
+        return seconds / (double)(last->bytes + received);
     }
     others = last->sent - first->sent + received;
     others -= ucs_min(others, last->bytes);
     seconds -= (double)others * ucp_learn_stream_before(timing->stream);
-    report(timing, ucs_max(seconds, 2 * MIN_TIME * (double)last->bytes),
-           last->bytes);
+    return ucs_max(seconds / (double)last->bytes, 2 * MIN_TIME);
 }
 
-/* Called when the time is known at which the transfer of a mark ended. If all
- * marks have their times, reports the result. */
+static void report_round(struct ucp_trials *trials)
+{
+    ucp_timing_t *timing    = &trials->timing;
+    const ucp_mark_t *marks = timing->marks;
+    double results[UCP_LEARN_MAX_METHODS];
+    const ucp_learn_epoch_t *epoch;
+    unsigned i;
+
+    for (i = 0; i < timing->round.num_epochs; ++i) {
+        epoch      = &timing->round.epochs[i];
+        results[i] = is_grouped(timing, epoch) ?
+                         result_of_groups(trials) :
+                         result_of_marks(timing, epoch->is_first, marks);
+        marks += UCP_TIMING_EPOCH_MARKS;
+    }
+    report(timing, results);
+}
+
+/* Called when the times of so many marks have become known. When all are, the
+ * results are reported. */
+static void count_marks(struct ucp_trials *trials, unsigned count)
+{
+    trials->timing.missing = (uint8_t)(trials->timing.missing - count);
+    if (trials->timing.missing == 0) {
+        report_round(trials);
+    }
+}
+
+/* Called when the time is known at which the transfer of a mark ended. */
 static void ended(struct ucp_trials *trials, ucp_mark_t *mark, ucs_time_t time)
 {
     ucp_timing_t *timing = &trials->timing;
+    double result;
 
     mark->time     = time;
     mark->sent     = trials->sent;
     mark->received = timing->ep->worker->received;
     if (timing->num_marks == 1) {
-        report(timing,
-               seconds_between(timing->begin, time) + message_latency(timing),
-               mark->bytes);
-    } else if ((timing->marks[0].time != 0) && (timing->marks[1].time != 0)) {
-        report_epoch(timing);
+        result = (seconds_between(timing->begin, time) +
+                  message_latency(timing)) /
+                 (double)mark->bytes;
+        report(timing, &result);
+    } else {
+        count_marks(trials, 1);
     }
 }
 
@@ -208,39 +254,21 @@ static void end_group(struct ucp_trials *trials)
 {
     ucp_timing_t *timing = &trials->timing;
 
-    if ((timing->end.requests >= timing->warm) &&
+    if ((timing->end.requests >= timing->round.epochs[0].warm) &&
         ((trials->groups.count > 0) || !has_earlier(timing))) {
         ucp_groups_add(&trials->groups, &timing->end);
     }
     timing->end.size = 0;
 }
 
-/* Reports the result of an epoch whose marks are the ends of groups. */
-static void report_groups(struct ucp_trials *trials)
-{
-    ucp_timing_t *timing = &trials->timing;
-    const ucp_group_end_t *first, *last;
-
-    if (!ucp_groups_span(&trials->groups, &first, &last)) {
-        ucp_learn_stream_scale(timing->stream, 1);
-        ucp_timing_drop(timing);
-        return;
-    }
-    if (trials->groups.count > UCP_GROUPS_MAX) {
-        ucp_learn_stream_scale(timing->stream, 0);
-    }
-    report(timing, seconds_between(first->time, last->time),
-           last->bytes - first->bytes +
-               received_between(timing, first->received, last->received));
-}
-
 /* Called when a request has completed that belongs to an epoch whose marks are
- * the ends of groups. After the last request, reports the result. */
+ * the ends of groups. */
 static void note_end(struct ucp_trials *trials, const ucp_request_t *req)
 {
-    ucp_timing_t *timing = &trials->timing;
-    ucs_time_t now       = ucs_get_time();
-    double together      = TOGETHER * ucp_learn_stream_time(timing->stream) *
+    ucp_timing_t *timing           = &trials->timing;
+    const ucp_learn_epoch_t *epoch = &timing->round.epochs[0];
+    ucs_time_t now                 = ucs_get_time();
+    double together = TOGETHER * ucp_learn_stream_time(timing->stream) *
                       (double)req->dt.length;
 
     if (seconds_between(timing->end.time, now) > together) {
@@ -250,9 +278,19 @@ static void note_end(struct ucp_trials *trials, const ucp_request_t *req)
     timing->end.received = req->worker->received;
     timing->end.bytes += req->dt.length;
     ++timing->end.size;
-    if (++timing->end.requests == timing->total) {
-        report_groups(trials);
+    if (++timing->end.requests == (unsigned)epoch->warm + epoch->count) {
+        count_marks(trials, UCP_TIMING_EPOCH_MARKS);
     }
+}
+
+/* Returns the epoch to which a request of a round belongs. `mark`: mark_of(). */
+static const ucp_learn_epoch_t *epoch_of(const ucp_timing_t *timing,
+                                         const ucp_mark_t *mark)
+{
+    /* only the first epoch has requests without a mark */
+    unsigned index = (mark == NULL) ? 0 : (unsigned)(mark - timing->marks);
+
+    return &timing->round.epochs[index / UCP_TIMING_EPOCH_MARKS];
 }
 
 void ucp_request_timed(ucp_request_t *req, ucs_status_t status)
@@ -260,6 +298,7 @@ void ucp_request_timed(ucp_request_t *req, ucs_status_t status)
     struct ucp_trials *trials = ucp_worker_learn(req->worker)->trials;
     ucp_timing_t *timing      = &trials->timing;
     ucp_mark_t *mark          = mark_of(timing, req);
+    const ucp_learn_epoch_t *epoch;
 
     --trials->flagged;
     req->flags &= (uint16_t)~UCP_REQUEST_FLAG_TIMED;
@@ -268,35 +307,52 @@ void ucp_request_timed(ucp_request_t *req, ucs_status_t status)
     }
     if (status != UCS_OK) {
         ucp_timing_drop(timing);
-    } else if (is_grouped(timing)) {
+        return;
+    }
+    epoch = epoch_of(timing, mark);
+    if (mark != NULL) {
+        mark->req = NULL;
+    }
+    if (is_grouped(timing, epoch)) {
         note_end(trials, req);
     } else if (mark == NULL) {
-        return;
-    } else if (ucp_learn_ends_with_request(timing->op, timing->method)) {
-        mark->req = NULL;
+        return; /* of an earlier timing */
+    } else if (ucp_learn_ends_with_request(timing->op, epoch->method)) {
         ended(trials, mark, ucs_get_time());
-    } else {
-        mark->req = NULL;
-        if (ask(trials, mark) != UCS_OK) {
-            ucp_timing_drop(timing);
-        }
+    } else if (ask(trials, mark) != UCS_OK) {
+        ucp_timing_drop(timing);
     }
 }
 
-void ucp_timing_add(struct ucp_trials *trials, ucp_request_t *req,
-                    ucs_time_t now)
+/* Returns the number of transfers from the mark before to this one. */
+static uint16_t transfers_of(const ucp_timing_t *timing, unsigned mark)
 {
-    ucp_timing_t *timing = &trials->timing;
-    ucp_mark_t *mark     = &timing->marks[timing->next];
+    const ucp_learn_epoch_t *epoch =
+        &timing->round.epochs[mark / UCP_TIMING_EPOCH_MARKS];
+
+    return (mark % UCP_TIMING_EPOCH_MARKS == 0) ? epoch->warm : epoch->count;
+}
+
+unsigned ucp_timing_add(struct ucp_trials *trials, ucp_request_t *req,
+                        ucs_time_t now)
+{
+    ucp_timing_t *timing           = &trials->timing;
+    const ucp_learn_epoch_t *epoch = ucp_timing_epoch(timing);
+    ucp_mark_t *mark               = &timing->marks[timing->next];
 
     timing->begin = now;
     mark->bytes += req->dt.length;
-    req->flags |= UCP_REQUEST_FLAG_TIMED;
-    ++trials->flagged;
-    if (--timing->left[timing->next] == 0) {
-        mark->req = req;
-        ++timing->next;
+    if ((timing->left == 1) || is_grouped(timing, epoch)) {
+        req->flags |= UCP_REQUEST_FLAG_TIMED;
+        ++trials->flagged;
     }
+    if (--timing->left == 0) {
+        mark->req = req;
+        if (++timing->next < timing->num_marks) {
+            timing->left = transfers_of(timing, timing->next);
+        }
+    }
+    return epoch->method;
 }
 
 void ucp_timing_alone(struct ucp_trials *trials, ucp_request_t *req,
@@ -308,27 +364,28 @@ void ucp_timing_alone(struct ucp_trials *trials, ucp_request_t *req,
         .learn     = learn,
         .op        = op,
         .num_marks = 1,
-        .method    = (uint8_t)method,
-        .left      = {1},
+        .left      = 1,
+        .round     = {.epochs = {{.method = (uint8_t)method}}},
     };
     ucp_timing_add(trials, req, now);
 }
 
-void ucp_timing_epoch(struct ucp_trials *trials, ucp_ep_h ep,
+void ucp_timing_round(struct ucp_trials *trials, ucp_ep_h ep,
                       ucp_learn_stream_t *stream, ucp_op_t op,
-                      const ucp_learn_epoch_t *epoch)
+                      const ucp_learn_round_t *round)
 {
+    uint8_t num_marks = (uint8_t)(UCP_TIMING_EPOCH_MARKS * round->num_epochs);
+
     trials->groups.count = 0;
     trials->timing       = (ucp_timing_t){
               .ep        = ep,
               .learn     = &stream->learn,
               .stream    = stream,
               .op        = op,
-              .method    = epoch->method,
-              .num_marks = UCP_TIMING_MARKS,
-              .left      = {epoch->warm, epoch->count},
-              .warm      = epoch->warm,
-              .total     = (uint16_t)(epoch->warm + epoch->count),
+              .num_marks = num_marks,
+              .missing   = num_marks,
+              .left      = round->epochs[0].warm,
+              .round     = *round,
     };
 }
 

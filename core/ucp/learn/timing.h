@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Times transfers of the user for the search for the fastest method: one
- * transfer that is alone (learn.h), or an epoch of transfers that follow each
- * other so that several are in flight (stream.h).
+ * transfer that is alone (learn.h), or a round of epochs, which are transfers
+ * that follow each other so that several are in flight (stream.h).
  *
  *   alone:   |begin --------------- end|
  *   epoch:   |warm-up ---|--- count ---|
@@ -28,17 +28,17 @@
  *
  * The epoch FIRST of a trial (stream.h) has a warm-up of one transfer: that one
  * may wait for others, by the selected method, which have completed here and
- * are not yet received. Transfers by the selected method also end between the
- * marks. Their number is not known, but about as many end as begin, because the
- * number of transfers in flight is about constant. They are assumed to take the
- * time per byte that the epoch BEFORE has measured.
+ * are not yet received. Transfers by other methods also end between the marks.
+ * Their number is not known, but about as many end as begin, because the number
+ * of transfers in flight is about constant. They are assumed to take the time
+ * per byte that the epoch BEFORE has measured.
  *
  * Requests may complete in groups (groups.h). So if all requests of an epoch
  * complete when their data is transferred, the marks are ends of groups: after
  * the warm-up, and when no earlier transfers by another method are in flight.
  * The last request's group has no mark, because it may contain requests that
- * follow. An epoch has no result if there are too few groups, or if for some
- * time no transfer was in flight.
+ * follow. A round has no result if there are too few groups in one of its
+ * epochs, or if for some time no transfer was in flight.
  */
 #ifndef UCP_TIMING_H
 #define UCP_TIMING_H
@@ -50,7 +50,11 @@
 /** Identifier of the PROBE message and of its answer. */
 enum { UCP_AM_ID_PROBE = 31 };
 
-enum { UCP_TIMING_MARKS = 2 };
+/** Marks of an epoch, and of a round. */
+enum {
+    UCP_TIMING_EPOCH_MARKS = 2,
+    UCP_TIMING_MARKS       = UCP_TIMING_EPOCH_MARKS * UCP_LEARN_MAX_METHODS,
+};
 
 typedef struct {
     ucp_wire_end_t end;
@@ -67,7 +71,7 @@ enum {
 _Static_assert(sizeof(ucp_probe_t) == 29, "wire layout");
 
 /** One of the transfers whose end is a mark (see above). A transfer that is
- *  alone has one mark, an epoch has two. */
+ *  alone has one mark, each epoch of a round has two. */
 typedef struct ucp_mark {
     /** The request, while the transfer is under way; NULL before and after */
     ucp_request_t *req;
@@ -82,23 +86,24 @@ typedef struct ucp_mark {
     uint64_t sent, received;
 } ucp_mark_t;
 
-/** The transfer or epoch that is being timed. */
+/** The transfer or round that is being timed. */
 typedef struct ucp_timing {
     ucp_ep_h ep; /**< NULL if nothing is timed */
     ucp_learn_t *learn;
-    /** The state to which `learn` belongs, if an epoch is timed */
+    /** The state to which `learn` belongs, if a round is timed */
     ucp_learn_stream_t *stream;
     ucp_op_t op;
-    /** 1: a transfer that is alone; UCP_TIMING_MARKS: an epoch */
+    /** 1: a transfer that is alone; otherwise those of a round */
     uint8_t num_marks;
     /** Index of the mark whose transfer has not begun yet */
     uint8_t next;
-    uint8_t method;
-    /** Number of transfers still to begin until each mark, including the
+    /** Number of marks whose times are not known */
+    uint8_t missing;
+    /** Number of transfers still to begin until the mark `next`, including the
      *  transfer of this mark */
-    uint16_t left[UCP_TIMING_MARKS];
-    /** Of an epoch: numbers of transfers in the warm-up and in total */
-    uint16_t warm, total;
+    uint16_t left;
+    /** The round; of a transfer that is alone only the method is set */
+    ucp_learn_round_t round;
     ucs_time_t begin; /**< Time when the last transfer began */
     /** The completion of the last request, which may be the end of a group */
     ucp_group_end_t end;
@@ -154,15 +159,16 @@ void ucp_timing_alone(struct ucp_trials *trials, ucp_request_t *req,
                       ucp_learn_t *learn, ucp_op_t op, unsigned method,
                       ucs_time_t now);
 
-/** Starts to time an epoch, before its first transfer begins. The caller adds
+/** Starts to time a round, before its first transfer begins. The caller adds
  *  all its transfers by ucp_timing_add(). */
-void ucp_timing_epoch(struct ucp_trials *trials, ucp_ep_h ep,
+void ucp_timing_round(struct ucp_trials *trials, ucp_ep_h ep,
                       ucp_learn_stream_t *stream, ucp_op_t op,
-                      const ucp_learn_epoch_t *epoch);
+                      const ucp_learn_round_t *round);
 
-/** Adds the next transfer to the epoch; ucp_timing_is_open() must be true. */
-void ucp_timing_add(struct ucp_trials *trials, ucp_request_t *req,
-                    ucs_time_t now);
+/** Adds the next transfer to the round and returns its method;
+ *  ucp_timing_is_open() must be true. */
+unsigned ucp_timing_add(struct ucp_trials *trials, ucp_request_t *req,
+                        ucs_time_t now);
 
 /** Returns the number of requests of the endpoint that are under way, without
  *  receives; at most UCP_LEARN_STREAM_WARM. */
@@ -176,10 +182,17 @@ void ucp_timing_drop(ucp_timing_t *timing);
 ucs_status_t ucp_timing_probe(void *arg, void *data, size_t length,
                               unsigned flags);
 
-/** True if an epoch is being timed and some of its transfers have not begun. */
+/** True if a round is being timed and some of its transfers have not begun. */
 static inline int ucp_timing_is_open(const ucp_timing_t *timing)
 {
     return (timing->ep != NULL) && (timing->next < timing->num_marks);
+}
+
+/** Returns the epoch of the next transfer; ucp_timing_is_open() must be true. */
+static inline const ucp_learn_epoch_t *
+ucp_timing_epoch(const ucp_timing_t *timing)
+{
+    return &timing->round.epochs[timing->next / UCP_TIMING_EPOCH_MARKS];
 }
 
 /** True if the next transfer may belong to the timing or disturb it. */

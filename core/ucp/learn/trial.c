@@ -73,21 +73,19 @@ static unsigned select_in_stream(struct ucp_trials *trials,
     ucp_learn_stream_t *stream = ucp_learn_stream_of(learn);
     ucp_timing_t *timing       = &trials->timing;
     ucp_ep_h ep                = req->send.ep;
-    ucp_learn_epoch_t epoch;
+    ucp_learn_round_t round;
 
     if (ucp_timing_is_open(timing) && (timing->ep == ep)) {
-        ucp_timing_add(trials, req, ucp_learn_now(now));
-        return timing->method;
+        return ucp_timing_add(trials, req, ucp_learn_now(now));
     }
     /* only if an epoch may be due: ucp_timing_in_flight() reads all requests in
      * flight */
     if ((timing->ep == NULL) && (trials->flagged == 0) &&
         ucp_learn_stream_add(stream) &&
         ucp_learn_stream_next(stream, ucp_timing_in_flight(ep), req->dt.length,
-                              &epoch)) {
-        ucp_timing_epoch(trials, ep, stream, entry->op, &epoch);
-        ucp_timing_add(trials, req, ucp_learn_now(now));
-        return epoch.method;
+                              &round)) {
+        ucp_timing_round(trials, ep, stream, entry->op, &round);
+        return ucp_timing_add(trials, req, ucp_learn_now(now));
     }
     return learn->best;
 }

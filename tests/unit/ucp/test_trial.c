@@ -224,28 +224,38 @@ static unsigned selected_after(const machine_t *machine, unsigned count)
     return found;
 }
 
+/* Checks that after `count` messages of a stream UCP has selected a method that
+ * takes at most `ratio` times as long as the fastest one. */
+static void check_selected(const machine_t *machine, unsigned count,
+                           double ratio)
+{
+    unsigned found  = selected_after(machine, count);
+    double selected = time_of_stream(machine, found);
+    double least    = selected;
+    unsigned method;
+    double time;
+
+    for (method = 0; method < METHODS; ++method) {
+        time  = time_of_stream(machine, method);
+        least = (time < least) ? time : least;
+    }
+    ck_assert_msg(selected <= ratio * least,
+                  "%s, after %u messages: %s takes %g us, the fastest %g",
+                  machine->name, count, methods[found].name, selected / 1e3,
+                  least / 1e3);
+}
+
 /* The fastest method may differ between single messages and streams of
- * messages. After 200 messages of a stream, UCP has selected one that takes
- * at most a tenth longer than the fastest, although on some machines the
- * estimates are wrong by a factor of four. */
+ * messages. After 100 messages of a stream, UCP has selected one that is almost
+ * as fast as the fastest, although on some machines the estimates are wrong by a
+ * factor of four. For the last 15 percent it needs a second trial. */
 START_TEST(the_fastest_for_streams_is_found)
 {
-    double least, time, selected;
-    unsigned method, found;
     size_t i;
 
     for (i = 0; i < MACHINES; ++i) {
-        found    = selected_after(&machines[i], 200);
-        selected = time_of_stream(&machines[i], found);
-        least    = selected;
-        for (method = 0; method < METHODS; ++method) {
-            time  = time_of_stream(&machines[i], method);
-            least = (time < least) ? time : least;
-        }
-        ck_assert_msg(selected <= 1.1 * least,
-                      "%s: %s takes %g us, the fastest method %g",
-                      machines[i].name, methods[found].name, selected / 1e3,
-                      least / 1e3);
+        check_selected(&machines[i], 100, 1.15);
+        check_selected(&machines[i], 150, 1.1);
     }
 }
 END_TEST
