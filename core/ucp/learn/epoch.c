@@ -46,9 +46,9 @@ static unsigned count_for(const ucp_learn_stream_t *stream, unsigned warm,
 /* Returns the number of transfers in the warm-up of the present stage, which
  * usually are `usual`. BEFORE follows transfers by the same method, so that few
  * are sufficient, but not at the beginning of a stream, whose first transfers
- * are slow. When AFTER begins, only transfers by its method are in flight. But
- * the data is still in the caches where the other method has put it, after a
- * long epoch FULL for longer. */
+ * are slow. When AFTER begins, only transfers by its method are in flight, unless
+ * ucp_learn_stream::is_ahead. But the data is still in the caches where the
+ * other method has put it, after a long epoch FULL for longer. */
 static unsigned warm_up(const ucp_learn_stream_t *stream, unsigned usual)
 {
     const ucp_learn_t *learn = &stream->learn;
@@ -60,9 +60,10 @@ static unsigned warm_up(const ucp_learn_stream_t *stream, unsigned usual)
     if (stream->stage != UCP_LEARN_AFTER) {
         return usual;
     }
-    return ucp_learn_is_close(stream, learn->trial) ?
-               usual << UCP_LEARN_LONG_LOG :
-               least;
+    if (ucp_learn_is_close(stream, learn->trial)) {
+        least <<= UCP_LEARN_LONG_LOG;
+    }
+    return stream->is_ahead ? ucs_max(usual, least) : least;
 }
 
 /* Returns the epoch BEFORE, FULL or AFTER. */
@@ -74,7 +75,8 @@ static ucp_learn_epoch_t epoch_of(ucp_learn_stream_t *stream,
     ucp_learn_epoch_t epoch = {.method = learn->best};
 
     if ((learn->trial != UCP_LEARN_NONE) &&
-        (stream->exact & UCS_BIT(learn->trial))) {
+        (stream->exact & UCS_BIT(learn->trial)) &&
+        !((stream->stage == UCP_LEARN_AFTER) && stream->is_ahead)) {
         warm = ucs_min(warm, (unsigned)WARM);
     }
     warm            = ucs_max(warm, (unsigned)MIN_IN_FLIGHT);

@@ -96,6 +96,18 @@ int ucp_learn_stream_repeat(ucp_learn_stream_t *stream)
     return 1;
 }
 
+/* Returns whether the next epoch is FULL, by a method that seems to be faster by
+ * a result that is not exact. */
+static uint8_t seems_faster(const ucp_learn_stream_t *stream)
+{
+    const ucp_learn_t *learn = &stream->learn;
+
+    return (stream->stage == UCP_LEARN_FULL) &&
+           (stream->rough & UCS_BIT(learn->trial)) &&
+           (ucp_learn_time(learn, learn->trial) <
+            ucp_learn_time(learn, learn->best));
+}
+
 int ucp_learn_stream_next(ucp_learn_stream_t *stream, unsigned in_flight,
                           size_t length, ucp_learn_round_t *round)
 {
@@ -112,6 +124,9 @@ int ucp_learn_stream_next(ucp_learn_stream_t *stream, unsigned in_flight,
             return 0;
         }
         stream->stage = UCP_LEARN_BEFORE;
+    }
+    if (stream->stage != UCP_LEARN_AFTER) {
+        stream->is_ahead = seems_faster(stream);
     }
     transfers = ucp_learn_epoch_round(stream, in_flight, length, round);
     learn->count += transfers - 1;

@@ -115,6 +115,9 @@ typedef struct ucp_learn_stream {
     uint8_t advance;
     /** 1: the last epoch FULL had so few bytes that its rate is not exact */
     uint8_t is_small;
+    /** 1: the transfers between the epochs FULL and AFTER use the method of FULL,
+     *  because it seems to be faster */
+    uint8_t is_ahead;
     /** Numbers of transfers of an epoch FULL of usual length: those of the
      *  warm-up, and those that count */
     uint16_t warm, counted;
@@ -144,12 +147,12 @@ void ucp_learn_stream_continue(ucp_learn_stream_t *stream,
 
 /** Called for each transfer that does not belong to an epoch, before it begins.
  *  Returns non-zero if it may be the first one of an epoch: then
- *  ucp_learn_stream_next() must be called. Otherwise the transfer uses the
- *  selected method. */
+ *  ucp_learn_stream_next() must be called. Otherwise the transfer uses
+ *  ucp_learn_stream_method(). */
 int ucp_learn_stream_add(ucp_learn_stream_t *stream);
 
-/** Adds a transfer, which uses the selected method, if no epoch may begin with
- *  it. Otherwise returns 0, and ucp_learn_stream_add() must be called. */
+/** Adds a transfer, which uses ucp_learn_stream_method(), if no epoch may begin
+ *  with it. Otherwise returns 0, and ucp_learn_stream_add() must be called. */
 int ucp_learn_stream_repeat(ucp_learn_stream_t *stream);
 
 /** Returns non-zero if the transfer that was just added is the first one of a
@@ -177,6 +180,15 @@ void ucp_learn_stream_announced(ucp_learn_stream_t *stream, unsigned method);
 /** Changes the length of later epochs: more transfers (`longer`), because too
  *  many transfers end together, or fewer. */
 void ucp_learn_stream_scale(ucp_learn_stream_t *stream, int longer);
+
+/** Returns the method of transfers that do not belong to an epoch: the selected
+ *  one, or that of the epoch FULL whose result is not known yet. */
+static inline unsigned ucp_learn_stream_method(const ucp_learn_stream_t *stream)
+{
+    return (stream->is_ahead && (stream->stage == UCP_LEARN_FULL)) ?
+               stream->learn.trial :
+               stream->learn.best;
+}
 
 /** Returns the result of the epoch BEFORE of the present trial. */
 static inline double ucp_learn_stream_before(const ucp_learn_stream_t *stream)

@@ -87,7 +87,7 @@ static unsigned select_in_stream(struct ucp_trials *trials,
         ucp_timing_round(trials, ep, stream, entry->op, &round);
         return ucp_timing_add(trials, req, ucp_learn_now(now));
     }
-    return learn->best;
+    return ucp_learn_stream_method(stream);
 }
 
 /* Keeps the selection of a transfer in a stream for the next ones. */
@@ -136,7 +136,7 @@ static unsigned repeat(const ucp_request_t *req, ucp_op_t op, const void *lanes)
     }
     --last->left;
     trials->sent += req->dt.length;
-    return last->stream->learn.best;
+    return ucp_learn_stream_method(last->stream);
 }
 
 /* Returns the method of a transfer, and times it if necessary. `first`: the

@@ -273,6 +273,7 @@ START_TEST(methods_are_compared_in_one_round)
     ck_assert_uint_eq(round.epochs[1].method, PUT);
     ck_assert(round.epochs[0].is_first && round.epochs[1].is_first);
     ucp_learn_stream_result(&m.stream, &round, times);
+    ck_assert_uint_eq(ucp_learn_stream_method(&m.stream), GET);
     begin_round(&m, &round);
     ck_assert_uint_eq(round.num_epochs, 1);
     ck_assert_uint_eq(round.epochs[0].method, PUT);
@@ -285,6 +286,48 @@ START_TEST(methods_are_compared_in_one_round)
     begin_round(&m, &round);
     ck_assert_uint_eq(round.num_epochs, 1);
     ck_assert_uint_eq(round.epochs[0].method, EAGER);
+}
+END_TEST
+
+/* Begins the epoch FULL of put, which has seemed to take this time in FIRST; get
+ * takes 50. */
+static void begin_full(machine_t *m, double first, ucp_learn_round_t *round)
+{
+    start(m, &profiles[1], equal, GET, 1);
+    m->stream.learn.methods = UCS_BIT(GET) | UCS_BIT(PUT);
+    begin_round(m, round);
+    ucp_learn_stream_result(&m->stream, round, (const double[]){50});
+    begin_round(m, round);
+    ucp_learn_stream_result(&m->stream, round, &first);
+    begin_round(m, round);
+    ck_assert_uint_eq(m->stream.stage, UCP_LEARN_FULL);
+}
+
+/* Until the result of the epoch FULL is known, its method is used if it seemed
+ * to be faster in FIRST. When AFTER begins, as many transfers by this method may
+ * be in flight. */
+START_TEST(a_method_that_seems_faster_is_used_at_once)
+{
+    ucp_learn_round_t round;
+    machine_t m;
+
+    begin_full(&m, 30, &round);
+    ck_assert(ucp_learn_stream_repeat(&m.stream));
+    ck_assert_uint_eq(ucp_learn_stream_method(&m.stream), PUT);
+    ucp_learn_stream_result(&m.stream, &round, (const double[]){45});
+    ck_assert_uint_eq(ucp_learn_stream_method(&m.stream), GET);
+    m.in_flight = 40;
+    begin_round(&m, &round);
+    ck_assert_uint_eq(round.epochs[0].method, GET);
+    ck_assert_uint_ge(round.epochs[0].warm, 40);
+    ck_assert_uint_eq(ucp_learn_stream_method(&m.stream), GET);
+
+    begin_full(&m, 30, &round);
+    ucp_learn_stream_drop(&m.stream, &round);
+    ck_assert_uint_eq(ucp_learn_stream_method(&m.stream), GET);
+
+    begin_full(&m, 60, &round);
+    ck_assert_uint_eq(ucp_learn_stream_method(&m.stream), GET);
 }
 END_TEST
 
@@ -556,7 +599,9 @@ END_TEST
 SUITE_MAIN("learn_stream", finds_the_best, finds_the_best_soon,
            finds_a_much_better_method_within_100_transfers,
            methods_like_a_slow_one_are_tried_later,
-           methods_are_compared_in_one_round, a_small_epoch_selects_no_method,
+           methods_are_compared_in_one_round,
+           a_method_that_seems_faster_is_used_at_once,
+           a_small_epoch_selects_no_method,
            finds_a_better_method_for_large_transfers,
            finds_the_best_of_many_in_flight,
            finds_the_best_against_the_estimates, trials_cost_one_percent,
