@@ -45,17 +45,21 @@ static unsigned count_for(const ucp_learn_stream_t *stream, unsigned warm,
 
 /* Returns the number of transfers in the warm-up of the present stage, which
  * usually are `usual`. BEFORE follows transfers by the same method, so that few
- * are sufficient, but not at the beginning of a stream, whose first transfers
- * are slow. When AFTER begins, only transfers by its method are in flight, unless
- * ucp_learn_stream::is_ahead. But the data is still in the caches where the
- * other method has put it, after a long epoch FULL for longer. */
-static unsigned warm_up(const ucp_learn_stream_t *stream, unsigned usual)
+ * are sufficient, but not at the beginning of a stream: its first transfers are
+ * slow, and fewer are in flight than later. When AFTER begins, only transfers by
+ * its method are in flight, unless ucp_learn_stream::is_ahead. But the data is
+ * still in the caches where the other method has put it, after a long epoch FULL
+ * for longer. */
+static unsigned warm_up(const ucp_learn_stream_t *stream, unsigned usual,
+                        size_t length)
 {
     const ucp_learn_t *learn = &stream->learn;
     unsigned least           = ucs_min(usual, (unsigned)WARM);
 
     if (stream->stage == UCP_LEARN_BEFORE) {
-        return (learn->method[learn->best].count == 0) ? least : MIN_IN_FLIGHT;
+        return (learn->method[learn->best].count > 0) ? MIN_IN_FLIGHT :
+               (length < LARGE)                       ? WARM :
+                                                        least;
     }
     if (stream->stage != UCP_LEARN_AFTER) {
         return usual;
@@ -85,7 +89,7 @@ static ucp_learn_epoch_t epoch_of(ucp_learn_stream_t *stream,
         warm = ucs_max(warm, (unsigned)WARM);
     }
     stream->warm = (uint16_t)warm;
-    epoch.warm   = (uint16_t)warm_up(stream, warm);
+    epoch.warm   = (uint16_t)warm_up(stream, warm, length);
     epoch.count  = stream->counted;
     if (stream->stage == UCP_LEARN_FULL) {
         epoch.method = learn->trial;
