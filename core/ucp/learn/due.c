@@ -18,7 +18,8 @@ enum { MAX_GAP = 65536 };
  * the transfers of an epoch of usual length. */
 #define SWITCHING 0.05
 
-/* Limit of the ratio in cost_of(): a longer time is that of an interruption. */
+/* Limit of the ratio by which costs are computed: a longer time is that of an
+ * interruption. */
 #define MAX_RATIO 5.0
 
 /* Limits of the estimated ratio of a method that has not been measured. */
@@ -40,7 +41,8 @@ double ucp_learn_ratio(const ucp_learn_stream_t *stream, unsigned method)
     double measured          = (best > 0) ? time / best : 0;
     double ratio             = UNKNOWN_RATIO;
 
-    if ((measured > 0) && !ucp_learn_is_first_only(stream, method)) {
+    if ((measured > 0) &&
+        ((measured < 1) || !ucp_learn_is_first_only(stream, method))) {
         return measured;
     }
     if (!(stream->exact & bit)) {
@@ -73,6 +75,21 @@ double ucp_learn_cost_full(const ucp_learn_stream_t *stream, unsigned method,
 
     return cost_of(stream->warm + ((unsigned)stream->counted << log),
                    (unsigned)stream->warm + stream->counted, ratio);
+}
+
+float ucp_learn_pay(ucp_learn_stream_t *stream, const ucp_learn_round_t *round,
+                    double added)
+{
+    unsigned transfers = 0;
+    double cost;
+    unsigned i;
+
+    for (i = 0; i < round->num_epochs; ++i) {
+        transfers += round->epochs[i].warm + round->epochs[i].count;
+    }
+    cost = ucs_min(ucs_max(added, 0.0), (MAX_RATIO - 1) * transfers);
+    stream->credit -= (float)cost;
+    return (float)cost;
 }
 
 /* Returns the expected cost of the next epochs by this method: FIRST, FULL, or

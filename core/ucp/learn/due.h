@@ -23,9 +23,10 @@ enum {
 #define UCP_LEARN_ALMOST 1.4
 
 /** Returns the time of a method, divided by that of the selected one: measured
- *  or estimated. A result of an epoch FIRST that has not shown the method to be
- *  clearly slower only raises the estimate; not that of a put or get, which in
- *  FIRST waits until the peer has finished transfers by the other method. */
+ *  or estimated. The result of an epoch FIRST counts if the method is faster, or
+ *  clearly slower. Otherwise it only raises the estimate; not that of a put or
+ *  get, which in FIRST waits until the peer has finished transfers by the other
+ *  method. */
 double ucp_learn_ratio(const ucp_learn_stream_t *stream, unsigned method);
 
 /** Return the time that an epoch adds to the stream if each of its transfers
@@ -34,6 +35,12 @@ double ucp_learn_ratio(const ucp_learn_stream_t *stream, unsigned method);
 double ucp_learn_cost_first(double ratio);
 double ucp_learn_cost_full(const ucp_learn_stream_t *stream, unsigned method,
                            double ratio);
+
+/** Subtracts from the credit the time that a round has added to the stream, as
+ *  reported to ucp_learn_stream_result(), and returns it. It is limited: a very
+ *  long time is that of an interruption. */
+float ucp_learn_pay(ucp_learn_stream_t *stream, const ucp_learn_round_t *round,
+                    double added);
 
 /** Returns the method whose trial is next. First come methods that seem to be
  *  faster, by a result that is not exact, the fastest first. Then those that may

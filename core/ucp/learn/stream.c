@@ -300,12 +300,11 @@ static void conclude(ucp_learn_stream_t *stream, double after)
     double best, ratio;
 
     if ((high > MAX_CHANGE * low) && (stream->during < high)) {
-        /* BEFORE, with which the cost of the trial was computed, does not hold
-         * any more: compute it with AFTER */
-        stream->credit +=
-            (float)(ucp_learn_cost_full(stream, index,
-                                        stream->during / stream->before) -
-                    ucp_learn_cost_full(stream, index, stream->during / after));
+        /* BEFORE, with which the cost of the trial was measured, does not hold
+         * any more: estimate it with AFTER */
+        stream->credit += stream->cost -
+                          (float)ucp_learn_cost_full(stream, index,
+                                                     stream->during / after);
         ucp_learn_schedule(stream, index);
         return;
     }
@@ -379,7 +378,6 @@ static void end_first(ucp_learn_stream_t *stream, unsigned index, double time)
     ucp_learn_t *learn = &stream->learn;
     double ratio       = ucs_max(time / stream->before, LEAST_FIRST);
 
-    stream->credit -= (float)ucp_learn_cost_first(ratio);
     if ((learn->method[index].count == 0) ||
         (ratio > UCP_LEARN_CLEARLY_SLOWER) ||
         (stream->rough & UCS_BIT(index))) {
@@ -426,7 +424,7 @@ static void start_next(ucp_learn_stream_t *stream)
 
 void ucp_learn_stream_result(ucp_learn_stream_t *stream,
                              const ucp_learn_round_t *round,
-                             const double *seconds_per_byte)
+                             const double *seconds_per_byte, double added)
 {
     ucp_learn_t *learn      = &stream->learn;
     const unsigned selected = learn->best;
@@ -439,11 +437,11 @@ void ucp_learn_stream_result(ucp_learn_stream_t *stream,
     stream->drops = 0;
     switch (stream->stage) {
     case UCP_LEARN_FIRST:
+        ucp_learn_pay(stream, round, added);
         end_firsts(stream, round, seconds_per_byte);
         break;
     case UCP_LEARN_FULL:
-        stream->credit -= (float)ucp_learn_cost_full(stream, learn->trial,
-                                                     time / stream->before);
+        stream->cost = ucp_learn_pay(stream, round, added);
         if (use_at_once(stream, time)) {
             stream->before = (float)time; /* as if FULL were BEFORE */
             break;
@@ -454,6 +452,7 @@ void ucp_learn_stream_result(ucp_learn_stream_t *stream,
     default:
         watch(stream, time);
         if (stream->stage == UCP_LEARN_AFTER) {
+            stream->cost += ucp_learn_pay(stream, round, added);
             conclude(stream, time);
         }
         stream->watch  = learn->count + ((learn->num_odd > 0) ? RETRY : WATCH);

@@ -25,7 +25,9 @@
  * The time that trials take is limited: `credit` is the time, as a number of
  * transfers by the selected method, that trials may add to the stream. Each
  * transfer adds a hundredth to the credit. A trial starts only if the credit
- * exceeds the expected cost of the trial; the actual cost is subtracted. Trials
+ * exceeds the expected cost of the trial; the measured cost is subtracted. That
+ * includes the cost of the change between methods: afterwards, the data is in
+ * the caches of the other process, so that AFTER is slower at first. Trials
  * of methods whose results are not certain may overdraw the credit by `advance`
  * transfers. So all trials together add at most a hundredth of the time of the
  * stream, this advance, and the unexpected part of the cost of one round.
@@ -125,6 +127,7 @@ typedef struct ucp_learn_stream {
      *  the selected method is due at `watch` */
     uint32_t wake, watch;
     float credit;
+    float cost; /**< What the epoch FULL has subtracted from the credit */
     float before, during; /**< Results of the epochs BEFORE and FULL */
 } ucp_learn_stream_t;
 
@@ -163,10 +166,13 @@ int ucp_learn_stream_repeat(ucp_learn_stream_t *stream);
 int ucp_learn_stream_next(ucp_learn_stream_t *stream, unsigned in_flight,
                           size_t length, ucp_learn_round_t *round);
 
-/** Reports the results of a round, one for each epoch. */
+/** Reports the results of a round: the seconds per byte of each epoch, and the
+ *  time that the round has added to the stream until now, compared to the epoch
+ *  BEFORE, as a number of transfers by the selected method. `added` is ignored
+ *  for the epoch BEFORE. */
 void ucp_learn_stream_result(ucp_learn_stream_t *stream,
                              const ucp_learn_round_t *round,
-                             const double *seconds_per_byte);
+                             const double *seconds_per_byte, double added);
 
 /** Reports that a round has no result. Its epochs are repeated later. */
 void ucp_learn_stream_drop(ucp_learn_stream_t *stream,

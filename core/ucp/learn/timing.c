@@ -6,6 +6,7 @@
 
 #include "ucp/base/ids.h"
 #include "ucp/learn/live.h"
+#include "ucp/learn/results.h"
 #include "ucp/learn/trial.h"
 #include "ucp/order/queue.h"
 #include "ucp/wireup/introduce.h"
@@ -14,10 +15,6 @@
 #include "ucs/time/time.h"
 
 #include <string.h>
-
-/* A result of fewer seconds per byte (500 GB/s) is an error of measurement and
- * ignored. */
-#define MIN_TIME 2e-12
 
 /* Two requests of an epoch belong to the same group if the time between their
  * completions is less than this fraction of the time of one transfer by the
@@ -40,21 +37,22 @@ void ucp_timing_drop(ucp_timing_t *timing)
 /* --------------------------------------------------------------- results -- */
 
 /* Reports the results, in seconds per byte, and ends the timing. If one is
- * impossibly small, the timing has no result. */
-static void report(ucp_timing_t *timing, const double *results)
+ * impossibly small, the timing has no result. `added`: of a round, see
+ * ucp_learn_stream_result(). */
+static void report(ucp_timing_t *timing, const double *results, double added)
 {
     ucp_learn_t *learn = timing->learn;
     unsigned before    = learn->best;
     unsigned i;
 
     for (i = 0; i < ucs_max(timing->round.num_epochs, 1U); ++i) {
-        if (!(results[i] > MIN_TIME)) {
+        if (!(results[i] > UCP_RESULTS_MIN)) {
             ucp_timing_drop(timing);
             return;
         }
     }
     if (timing->stream != NULL) {
-        ucp_learn_stream_result(timing->stream, &timing->round, results);
+        ucp_learn_stream_result(timing->stream, &timing->round, results, added);
     } else {
         ucp_learn_result(learn, results[0]);
     }
@@ -68,111 +66,17 @@ static void report(ucp_timing_t *timing, const double *results)
     memset(timing, 0, sizeof(*timing));
 }
 
-/* Returns the seconds to add to the measured time of a transfer that is alone.
- * In a rendezvous by get, the request completes when a message of the receiver
- * has arrived, which is after the transfer: negative. In a rendezvous by put, a
- * message to the receiver follows the data: positive. */
-static double message_latency(const ucp_timing_t *timing)
-{
-    double latency  = ucp_ep_config_am(timing->ep->config)->cost_bcopy.latency;
-    unsigned method = timing->round.epochs[0].method;
-
-    if ((timing->op == UCP_OP_PUT) || (timing->op == UCP_OP_GET)) {
-        return 0;
-    }
-    return (method == UCP_LEARN_GET) ? -latency :
-           (method == UCP_LEARN_PUT) ? latency :
-                                       0;
-}
-
-/* Returns the seconds between two times; negative if the second is earlier. */
-static double seconds_between(ucs_time_t first, ucs_time_t second)
-{
-    return 1e-9 * (double)(int64_t)(second - first);
-}
-
-/* True if the marks of an epoch are the ends of groups. It is the only one of its
- * round. */
-static int is_grouped(const ucp_timing_t *timing,
-                      const ucp_learn_epoch_t *epoch)
-{
-    return (timing->num_marks > 1) && !epoch->is_first &&
-           ucp_learn_ends_with_request(timing->op, epoch->method);
-}
-
-/* Returns the bytes that the worker received between two marks, with these
- * values of ucp_worker::received. Returns 0 if the worker sends to itself: each
- * transfer would count twice. */
-static size_t received_between(const ucp_timing_t *timing, uint64_t first,
-                               uint64_t last)
-{
-    return (timing->ep->peer_uuid == timing->ep->worker->uuid) ? 0 :
-                                                                 last - first;
-}
-
-/* Returns the result of an epoch whose marks are the ends of groups; 0: it has
- * none. */
-static double result_of_groups(struct ucp_trials *trials)
-{
-    ucp_timing_t *timing = &trials->timing;
-    const ucp_group_end_t *first, *last;
-
-    if (!ucp_groups_span(&trials->groups, &first, &last)) {
-        ucp_learn_stream_scale(timing->stream, 1);
-        return 0;
-    }
-    if (trials->groups.count > UCP_GROUPS_MAX) {
-        ucp_learn_stream_scale(timing->stream, 0);
-    }
-    return seconds_between(first->time, last->time) /
-           (double)(last->bytes - first->bytes +
-                    received_between(timing, first->received, last->received));
-}
-
-/* Returns the result of an epoch with these marks. From the time of FIRST,
- * subtracts that of the other transfers (timing.h). */
-static double result_of_marks(const ucp_timing_t *timing, int is_first,
-                              const ucp_mark_t *marks)
-{
-    const ucp_mark_t *first = &marks[0], *last = &marks[1];
-    double seconds  = seconds_between(first->time, last->time);
-    size_t received = received_between(timing, first->received, last->received);
-    size_t others;
-
-    if (!is_first) {
-        return seconds / (double)(last->bytes + received);
-    }
-    others = last->sent - first->sent + received;
-    others -= ucs_min(others, last->bytes);
-    seconds -= (double)others * ucp_learn_stream_before(timing->stream);
-    return ucs_max(seconds / (double)last->bytes, 2 * MIN_TIME);
-}
-
-static void report_round(struct ucp_trials *trials)
-{
-    ucp_timing_t *timing    = &trials->timing;
-    const ucp_mark_t *marks = timing->marks;
-    double results[UCP_LEARN_MAX_METHODS];
-    const ucp_learn_epoch_t *epoch;
-    unsigned i;
-
-    for (i = 0; i < timing->round.num_epochs; ++i) {
-        epoch      = &timing->round.epochs[i];
-        results[i] = is_grouped(timing, epoch) ?
-                         result_of_groups(trials) :
-                         result_of_marks(timing, epoch->is_first, marks);
-        marks += UCP_TIMING_EPOCH_MARKS;
-    }
-    report(timing, results);
-}
-
 /* Called when the times of so many marks have become known. When all are, the
  * results are reported. */
 static void count_marks(struct ucp_trials *trials, unsigned count)
 {
-    trials->timing.missing = (uint8_t)(trials->timing.missing - count);
-    if (trials->timing.missing == 0) {
-        report_round(trials);
+    ucp_timing_t *timing = &trials->timing;
+    double results[UCP_LEARN_MAX_METHODS];
+
+    timing->missing = (uint8_t)(timing->missing - count);
+    if (timing->missing == 0) {
+        ucp_results_round(trials, results);
+        report(timing, results, ucp_results_added(trials));
     }
 }
 
@@ -186,10 +90,8 @@ static void ended(struct ucp_trials *trials, ucp_mark_t *mark, ucs_time_t time)
     mark->sent     = trials->sent;
     mark->received = timing->ep->worker->received;
     if (timing->num_marks == 1) {
-        result = (seconds_between(timing->begin, time) +
-                  message_latency(timing)) /
-                 (double)mark->bytes;
-        report(timing, &result);
+        result = ucp_results_alone(timing);
+        report(timing, &result, 0);
     } else {
         count_marks(trials, 1);
     }
@@ -271,7 +173,7 @@ static void note_end(struct ucp_trials *trials, const ucp_request_t *req)
     double together = TOGETHER * ucp_learn_stream_time(timing->stream) *
                       (double)req->dt.length;
 
-    if (seconds_between(timing->end.time, now) > together) {
+    if (ucp_results_seconds(timing->end.time, now) > together) {
         end_group(trials);
     }
     timing->end.time     = now;
@@ -313,7 +215,7 @@ void ucp_request_timed(ucp_request_t *req, ucs_status_t status)
     if (mark != NULL) {
         mark->req = NULL;
     }
-    if (is_grouped(timing, epoch)) {
+    if (ucp_timing_is_grouped(timing, epoch)) {
         note_end(trials, req);
     } else if (mark == NULL) {
         return; /* of an earlier timing */
@@ -341,8 +243,13 @@ unsigned ucp_timing_add(struct ucp_trials *trials, ucp_request_t *req,
     ucp_mark_t *mark               = &timing->marks[timing->next];
 
     timing->begin = now;
+    if (timing->first_begin == 0) {
+        timing->first_begin    = now;
+        timing->first_sent     = trials->sent;
+        timing->first_received = timing->ep->worker->received;
+    }
     mark->bytes += req->dt.length;
-    if ((timing->left == 1) || is_grouped(timing, epoch)) {
+    if ((timing->left == 1) || ucp_timing_is_grouped(timing, epoch)) {
         req->flags |= UCP_REQUEST_FLAG_TIMED;
         ++trials->flagged;
     }

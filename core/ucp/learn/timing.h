@@ -105,6 +105,10 @@ typedef struct ucp_timing {
     /** The round; of a transfer that is alone only the method is set */
     ucp_learn_round_t round;
     ucs_time_t begin; /**< Time when the last transfer began */
+    /** Time when the first transfer began, and ucp_trials::sent and
+     *  ucp_worker::received then */
+    ucs_time_t first_begin;
+    uint64_t first_sent, first_received;
     /** The completion of the last request, which may be the end of a group */
     ucp_group_end_t end;
     ucp_mark_t marks[UCP_TIMING_MARKS];
@@ -193,6 +197,15 @@ static inline const ucp_learn_epoch_t *
 ucp_timing_epoch(const ucp_timing_t *timing)
 {
     return &timing->round.epochs[timing->next / UCP_TIMING_EPOCH_MARKS];
+}
+
+/** True if the marks of an epoch are the ends of groups. It is the only one of
+ *  its round. */
+static inline int ucp_timing_is_grouped(const ucp_timing_t *timing,
+                                        const ucp_learn_epoch_t *epoch)
+{
+    return (timing->num_marks > 1) && !epoch->is_first &&
+           ucp_learn_ends_with_request(timing->op, epoch->method);
 }
 
 /** True if the next transfer may belong to the timing or disturb it. */

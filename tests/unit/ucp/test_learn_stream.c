@@ -98,6 +98,7 @@ static double time_of(machine_t *m, const ucp_learn_epoch_t *epoch)
 static unsigned transfer_round(machine_t *m, const ucp_learn_round_t *round)
 {
     double best   = m->profile->time[m->stream.learn.best];
+    double extra  = 0;
     unsigned done = 0, i;
     double times[UCP_LEARN_MAX_METHODS];
     const ucp_learn_epoch_t *epoch;
@@ -106,9 +107,10 @@ static unsigned transfer_round(machine_t *m, const ucp_learn_round_t *round)
         epoch    = &round->epochs[i];
         times[i] = time_of(m, epoch);
         done += epoch->warm + epoch->count;
-        m->extra += (epoch->warm + epoch->count) *
-                    (m->profile->time[epoch->method] - best) / best;
+        extra += (epoch->warm + epoch->count) *
+                 (m->profile->time[epoch->method] - best) / best;
     }
+    m->extra += extra;
     for (i = 0; i < m->in_flight; ++i) {
         ck_assert(!ucp_learn_stream_add(&m->stream));
     }
@@ -117,7 +119,7 @@ static unsigned transfer_round(machine_t *m, const ucp_learn_round_t *round)
         (random_unit(m) * m->profile->rounds_lost < 1)) {
         ucp_learn_stream_drop(&m->stream, round);
     } else {
-        ucp_learn_stream_result(&m->stream, round, times);
+        ucp_learn_stream_result(&m->stream, round, times, extra);
     }
     return done + m->in_flight;
 }
@@ -255,6 +257,21 @@ static void begin_round(machine_t *m, ucp_learn_round_t *round)
         ucp_learn_stream_next(&m->stream, m->in_flight, m->length, round));
 }
 
+/* Starts a stream of gets, each of which takes 50, and begins the round of the
+ * epochs FIRST. */
+static void begin_firsts(machine_t *m, unsigned methods,
+                         ucp_learn_round_t *round)
+{
+    const double before[] = {50};
+
+    start(m, &profiles[1], equal, GET, 1);
+    m->stream.learn.methods = (uint8_t)methods;
+    begin_round(m, round);
+    ucp_learn_stream_result(&m->stream, round, before, 100);
+    ck_assert(m->stream.credit > 0);
+    begin_round(m, round);
+}
+
 /* The epochs FIRST of several methods follow each other without a wait; of
  * methods that are alike only one. Then the method that seems to be the fastest
  * has its epoch FULL. If the credit is not sufficient, some wait. */
@@ -264,15 +281,12 @@ START_TEST(methods_are_compared_in_one_round)
     ucp_learn_round_t round;
     machine_t m;
 
-    start(&m, &profiles[1], equal, GET, 1);
-    begin_round(&m, &round);
-    ucp_learn_stream_result(&m.stream, &round, before);
-    begin_round(&m, &round);
+    begin_firsts(&m, UCS_MASK(METHODS), &round);
     ck_assert_uint_eq(round.num_epochs, 2);
     ck_assert_uint_eq(round.epochs[0].method, EAGER);
     ck_assert_uint_eq(round.epochs[1].method, PUT);
     ck_assert(round.epochs[0].is_first && round.epochs[1].is_first);
-    ucp_learn_stream_result(&m.stream, &round, times);
+    ucp_learn_stream_result(&m.stream, &round, times, 0);
     ck_assert_uint_eq(ucp_learn_stream_method(&m.stream), GET);
     begin_round(&m, &round);
     ck_assert_uint_eq(round.num_epochs, 1);
@@ -281,7 +295,7 @@ START_TEST(methods_are_compared_in_one_round)
 
     start(&m, &profiles[1], equal, GET, 1);
     begin_round(&m, &round);
-    ucp_learn_stream_result(&m.stream, &round, before);
+    ucp_learn_stream_result(&m.stream, &round, before, 0);
     m.stream.credit = 4 - UCP_LEARN_ADVANCE_MIN;
     begin_round(&m, &round);
     ck_assert_uint_eq(round.num_epochs, 1);
@@ -293,12 +307,8 @@ END_TEST
  * takes 50. */
 static void begin_full(machine_t *m, double first, ucp_learn_round_t *round)
 {
-    start(m, &profiles[1], equal, GET, 1);
-    m->stream.learn.methods = UCS_BIT(GET) | UCS_BIT(PUT);
-    begin_round(m, round);
-    ucp_learn_stream_result(&m->stream, round, (const double[]){50});
-    begin_round(m, round);
-    ucp_learn_stream_result(&m->stream, round, &first);
+    begin_firsts(m, UCS_BIT(GET) | UCS_BIT(PUT), round);
+    ucp_learn_stream_result(&m->stream, round, &first, 0);
     begin_round(m, round);
     ck_assert_uint_eq(m->stream.stage, UCP_LEARN_FULL);
 }
@@ -314,7 +324,7 @@ START_TEST(a_method_that_seems_faster_is_used_at_once)
     begin_full(&m, 30, &round);
     ck_assert(ucp_learn_stream_repeat(&m.stream));
     ck_assert_uint_eq(ucp_learn_stream_method(&m.stream), PUT);
-    ucp_learn_stream_result(&m.stream, &round, (const double[]){45});
+    ucp_learn_stream_result(&m.stream, &round, (const double[]){45}, 0);
     ck_assert_uint_eq(ucp_learn_stream_method(&m.stream), GET);
     m.in_flight = 40;
     begin_round(&m, &round);
@@ -328,6 +338,33 @@ START_TEST(a_method_that_seems_faster_is_used_at_once)
 
     begin_full(&m, 60, &round);
     ck_assert_uint_eq(ucp_learn_stream_method(&m.stream), GET);
+}
+END_TEST
+
+/* The measured time that a round has added is subtracted from the credit, but at
+ * most four times that of its transfers: the process may have been
+ * interrupted. */
+START_TEST(trials_cost_what_is_measured)
+{
+    const double times[] = {60, 60};
+    ucp_learn_round_t round;
+    machine_t m;
+
+    begin_firsts(&m, UCS_MASK(METHODS), &round);
+    m.stream.credit = 0;
+    ucp_learn_stream_result(&m.stream, &round, times, 7);
+    ck_assert_double_eq_tol(m.stream.credit, -7, 1e-5);
+    begin_round(&m, &round);
+    m.stream.credit = 0;
+    ucp_learn_stream_result(&m.stream, &round, times, 1e6);
+    ck_assert_double_eq_tol(m.stream.credit,
+                            -4.0 *
+                                (round.epochs[0].warm + round.epochs[0].count),
+                            1e-3);
+    begin_round(&m, &round);
+    m.stream.credit = 0;
+    ucp_learn_stream_result(&m.stream, &round, times, -5);
+    ck_assert_double_eq(m.stream.credit, 0);
 }
 END_TEST
 
@@ -585,7 +622,7 @@ START_TEST(the_leader_interrupts_a_trial)
     ck_assert(ucp_learn_stream_next(&m.stream, IN_FLIGHT, LENGTH, &round));
     ucp_learn_stream_announced(&m.stream, GET);
     ck_assert_uint_eq(m.stream.learn.best, EAGER);
-    ucp_learn_stream_result(&m.stream, &round, times);
+    ucp_learn_stream_result(&m.stream, &round, times, 0);
     ck_assert_uint_eq(m.stream.learn.method[EAGER].count, 1);
     ucp_learn_stream_announced(&m.stream, GET);
     ck_assert_uint_eq(m.stream.learn.best, GET);
@@ -599,7 +636,7 @@ END_TEST
 SUITE_MAIN("learn_stream", finds_the_best, finds_the_best_soon,
            finds_a_much_better_method_within_100_transfers,
            methods_like_a_slow_one_are_tried_later,
-           methods_are_compared_in_one_round,
+           methods_are_compared_in_one_round, trials_cost_what_is_measured,
            a_method_that_seems_faster_is_used_at_once,
            a_small_epoch_selects_no_method,
            finds_a_better_method_for_large_transfers,
