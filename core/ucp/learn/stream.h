@@ -191,7 +191,8 @@ void ucp_learn_stream_scale(ucp_learn_stream_t *stream, int longer);
  *  one, or that of the epoch FULL whose result is not known yet. */
 static inline unsigned ucp_learn_stream_method(const ucp_learn_stream_t *stream)
 {
-    return (stream->is_ahead && (stream->stage == UCP_LEARN_FULL)) ?
+    return (stream->is_ahead && stream->learn.timing &&
+            (stream->stage == UCP_LEARN_FULL)) ?
                stream->learn.trial :
                stream->learn.best;
 }

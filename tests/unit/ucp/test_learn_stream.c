@@ -338,6 +338,15 @@ START_TEST(a_method_that_seems_faster_is_used_at_once)
 
     begin_full(&m, 60, &round);
     ck_assert_uint_eq(ucp_learn_stream_method(&m.stream), GET);
+
+    /* the next epoch FULL has not begun yet */
+    begin_firsts(&m, UCS_BIT(EAGER) | UCS_BIT(GET) | UCS_BIT(PUT), &round);
+    ucp_learn_stream_result(&m.stream, &round, (const double[]){32, 30}, 0);
+    begin_round(&m, &round);
+    ucp_learn_stream_result(&m.stream, &round, (const double[]){20}, 0);
+    ck_assert_uint_eq(m.stream.stage, UCP_LEARN_FULL);
+    ck_assert_uint_eq(m.stream.learn.trial, EAGER);
+    ck_assert_uint_eq(ucp_learn_stream_method(&m.stream), PUT);
 }
 END_TEST
 
