@@ -119,16 +119,6 @@ enum {
     TURN_LAST,
 };
 
-/* Returns whether the only result of a method, which is not exact, shows that it
- * is faster than the selected one. */
-static int seems_faster(const ucp_learn_stream_t *stream, unsigned method)
-{
-    const ucp_learn_t *learn = &stream->learn;
-
-    return (stream->rough & stream->passed & UCS_BIT(method)) &&
-           (ucp_learn_time(learn, method) < ucp_learn_time(learn, learn->best));
-}
-
 /* Returns whether a method may be much faster than the selected one: its only
  * result is that of an epoch FIRST, which may be too large, or its results show
  * that. */
@@ -148,7 +138,8 @@ static int turn_of(const ucp_learn_stream_t *stream, unsigned method)
 {
     unsigned results = stream->learn.method[method].count;
 
-    if (seems_faster(stream, method)) {
+    if ((stream->passed & UCS_BIT(method)) &&
+        ucp_learn_seems_faster(stream, method)) {
         return TURN_FASTER;
     }
     if ((results == 0) || is_promising(stream, method)) {

@@ -71,6 +71,17 @@ static inline int ucp_learn_is_first_only(const ucp_learn_stream_t *stream,
             UCS_BIT(method)) != 0;
 }
 
+/** Returns whether the only result of the method, which is not exact, shows that
+ *  it is faster than the selected one. */
+static inline int ucp_learn_seems_faster(const ucp_learn_stream_t *stream,
+                                         unsigned method)
+{
+    const ucp_learn_t *learn = &stream->learn;
+
+    return (stream->rough & UCS_BIT(method)) &&
+           (ucp_learn_time(learn, method) < ucp_learn_time(learn, learn->best));
+}
+
 /** Returns whether the method was almost as fast as the selected one, so that
  *  its epochs FULL are longer. */
 static inline int ucp_learn_is_close(const ucp_learn_stream_t *stream,

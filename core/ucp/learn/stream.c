@@ -35,8 +35,11 @@ enum {
  * is tried again at once, because few samples are not certain. */
 #define PROMISING 1.05
 
-/* A method that is faster by more than this factor is selected without AFTER,
- * although the selected method has only one sample (see MAX_CHANGE). */
+/* While the selected method has only one sample, at the beginning of a stream, a
+ * method that is faster by more than the first factor is selected without AFTER.
+ * Unless it is faster by more than the second one, the previous method is tried
+ * again soon: then its epoch FULL does what AFTER would do. */
+#define FASTER     1.12
 #define FAR_FASTER 1.5
 
 /* If BEFORE and AFTER differ by more than this fraction, one trial is not
@@ -96,18 +99,6 @@ int ucp_learn_stream_repeat(ucp_learn_stream_t *stream)
     return 1;
 }
 
-/* Returns whether the next epoch is FULL, by a method that seems to be faster by
- * a result that is not exact. */
-static uint8_t seems_faster(const ucp_learn_stream_t *stream)
-{
-    const ucp_learn_t *learn = &stream->learn;
-
-    return (stream->stage == UCP_LEARN_FULL) &&
-           (stream->rough & UCS_BIT(learn->trial)) &&
-           (ucp_learn_time(learn, learn->trial) <
-            ucp_learn_time(learn, learn->best));
-}
-
 int ucp_learn_stream_next(ucp_learn_stream_t *stream, unsigned in_flight,
                           size_t length, ucp_learn_round_t *round)
 {
@@ -126,7 +117,8 @@ int ucp_learn_stream_next(ucp_learn_stream_t *stream, unsigned in_flight,
         stream->stage = UCP_LEARN_BEFORE;
     }
     if (stream->stage != UCP_LEARN_AFTER) {
-        stream->is_ahead = seems_faster(stream);
+        stream->is_ahead = (stream->stage == UCP_LEARN_FULL) &&
+                           ucp_learn_seems_faster(stream, learn->trial);
     }
     transfers = ucp_learn_epoch_round(stream, in_flight, length, round);
     learn->count += transfers - 1;
@@ -329,17 +321,22 @@ static void conclude(ucp_learn_stream_t *stream, double after)
  * method was earlier, that AFTER need not confirm it. */
 static int use_at_once(ucp_learn_stream_t *stream, double time)
 {
-    const ucp_learn_t *learn = &stream->learn;
-    unsigned known           = learn->method[learn->best].count;
-    double least             = ucs_min((double)stream->before,
-                                       ucp_learn_time(learn, learn->best));
+    ucp_learn_t *learn = &stream->learn;
+    unsigned selected  = learn->best;
+    unsigned known     = learn->method[selected].count;
+    double least       = ucs_min((double)stream->before,
+                                 ucp_learn_time(learn, selected));
 
     if (is_brief(stream, learn->trial) || (known == 0) ||
-        (time * ((known == 1) ? FAR_FASTER : MAX_CHANGE) > least)) {
+        (time * ((known == 1) ? FASTER : MAX_CHANGE) > least)) {
         return 0;
     }
     add_result(stream, time / stream->before);
     use(stream, learn->trial);
+    if ((known == 1) && (time * FAR_FASTER > least)) {
+        learn->method[selected].due = learn->count;
+        stream->passed |= (uint8_t)UCS_BIT(selected);
+    }
     return 1;
 }
 

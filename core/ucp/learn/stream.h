@@ -20,7 +20,8 @@
  * The result is the time of FULL, divided by the mean of BEFORE and AFTER. It is
  * not used if these two differ much, unless FULL takes longer than both. AFTER
  * may be the epoch BEFORE of the next trial. If FULL is far faster than BEFORE,
- * B is selected without AFTER.
+ * at the beginning of the stream also if it is clearly faster, B is selected
+ * without AFTER.
  *
  * The time that trials take is limited: `credit` is the time, as a number of
  * transfers by the selected method, that trials may add to the stream. Each

@@ -377,6 +377,29 @@ START_TEST(trials_cost_what_is_measured)
 }
 END_TEST
 
+/* At the beginning, a method that is faster by an eighth is selected without
+ * AFTER. The previous method is tried again; if it is the faster one now, it is
+ * selected again. */
+START_TEST(the_first_comparison_selects)
+{
+    ucp_learn_round_t round;
+    machine_t m;
+
+    begin_full(&m, 60, &round);
+    ucp_learn_stream_result(&m.stream, &round, (const double[]){46}, 0);
+    ck_assert_uint_eq(m.stream.stage, UCP_LEARN_AFTER);
+
+    begin_full(&m, 60, &round);
+    ucp_learn_stream_result(&m.stream, &round, (const double[]){44}, 0);
+    ck_assert_uint_eq(ucp_learn_stream_method(&m.stream), PUT);
+    begin_round(&m, &round);
+    ck_assert_uint_eq(m.stream.stage, UCP_LEARN_FULL);
+    ck_assert_uint_eq(round.epochs[0].method, GET);
+    ucp_learn_stream_result(&m.stream, &round, (const double[]){36}, 0);
+    ck_assert_uint_eq(ucp_learn_stream_method(&m.stream), GET);
+}
+END_TEST
+
 /* Returns the stage after the first epoch FULL. */
 static unsigned stage_after_full(machine_t *m)
 {
@@ -646,6 +669,7 @@ SUITE_MAIN("learn_stream", finds_the_best, finds_the_best_soon,
            finds_a_much_better_method_within_100_transfers,
            methods_like_a_slow_one_are_tried_later,
            methods_are_compared_in_one_round, trials_cost_what_is_measured,
+           the_first_comparison_selects,
            a_method_that_seems_faster_is_used_at_once,
            a_small_epoch_selects_no_method,
            finds_a_better_method_for_large_transfers,
