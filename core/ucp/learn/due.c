@@ -80,14 +80,9 @@ double ucp_learn_cost_full(const ucp_learn_stream_t *stream, unsigned method,
 float ucp_learn_pay(ucp_learn_stream_t *stream, const ucp_learn_round_t *round,
                     double added)
 {
-    unsigned transfers = 0;
-    double cost;
-    unsigned i;
+    double limit = (MAX_RATIO - 1) * ucp_learn_round_transfers(round);
+    double cost  = ucs_min(ucs_max(added, 0.0), limit);
 
-    for (i = 0; i < round->num_epochs; ++i) {
-        transfers += round->epochs[i].warm + round->epochs[i].count;
-    }
-    cost = ucs_min(ucs_max(added, 0.0), (MAX_RATIO - 1) * transfers);
     stream->credit -= (float)cost;
     return (float)cost;
 }

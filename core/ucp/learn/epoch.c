@@ -121,22 +121,15 @@ static void round_of_firsts(const ucp_learn_stream_t *stream,
     }
 }
 
-unsigned ucp_learn_epoch_round(ucp_learn_stream_t *stream, unsigned in_flight,
-                               size_t length, ucp_learn_round_t *round)
+void ucp_learn_epoch_round(ucp_learn_stream_t *stream, unsigned in_flight,
+                           size_t length, ucp_learn_round_t *round)
 {
-    unsigned transfers = 0;
-    unsigned i;
-
     if (stream->stage == UCP_LEARN_FIRST) {
         round_of_firsts(stream, round);
     } else {
         round->num_epochs = 1;
         round->epochs[0]  = epoch_of(stream, in_flight, length);
     }
-    for (i = 0; i < round->num_epochs; ++i) {
-        transfers += round->epochs[i].warm + round->epochs[i].count;
-    }
-    return transfers;
 }
 
 /* Returns the number of transfers of `length` bytes in so many MiB. */

@@ -10,10 +10,9 @@
 
 /** Describes the round of the present stage in *round, and sets
  *  ucp_learn_stream::warm and `counted`. `in_flight`: number of transfers in
- *  flight. `length`: bytes of the first transfer. Returns the number of
- *  transfers of the round. */
-unsigned ucp_learn_epoch_round(ucp_learn_stream_t *stream, unsigned in_flight,
-                               size_t length, ucp_learn_round_t *round);
+ *  flight. `length`: bytes of the first transfer. */
+void ucp_learn_epoch_round(ucp_learn_stream_t *stream, unsigned in_flight,
+                           size_t length, ucp_learn_round_t *round);
 
 /** Returns by how many transfers of this length trials may overdraw the
  *  credit. */

@@ -120,7 +120,8 @@ int ucp_learn_stream_next(ucp_learn_stream_t *stream, unsigned in_flight,
         stream->is_ahead = (stream->stage == UCP_LEARN_FULL) &&
                            ucp_learn_seems_faster(stream, learn->trial);
     }
-    transfers = ucp_learn_epoch_round(stream, in_flight, length, round);
+    ucp_learn_epoch_round(stream, in_flight, length, round);
+    transfers = ucp_learn_round_transfers(round);
     learn->count += transfers - 1;
     stream->credit += (float)(SHARE * (transfers - 1));
     learn->timing = 1;

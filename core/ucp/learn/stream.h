@@ -138,6 +138,18 @@ static inline ucp_learn_stream_t *ucp_learn_stream_of(ucp_learn_t *learn)
     return ucs_container_of(learn, ucp_learn_stream_t, learn);
 }
 
+/** Returns the number of transfers of a round. */
+static inline unsigned ucp_learn_round_transfers(const ucp_learn_round_t *round)
+{
+    unsigned transfers = 0;
+    unsigned i;
+
+    for (i = 0; i < round->num_epochs; ++i) {
+        transfers += (unsigned)round->epochs[i].warm + round->epochs[i].count;
+    }
+    return transfers;
+}
+
 /** Initializes the search. `methods`: bit map of the possible methods. `first`:
  *  the method that is selected at first. `expected`: as in
  *  ucp_learn_t. `credit` becomes 0; the caller may then change it. */
