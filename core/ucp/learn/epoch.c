@@ -112,10 +112,9 @@ static void round_of_firsts(const ucp_learn_stream_t *stream,
     for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
         if (methods & UCS_BIT(i)) {
             round->epochs[round->num_epochs++] = (ucp_learn_epoch_t){
-                .method   = (uint8_t)i,
-                .is_first = 1,
-                .warm     = 1,
-                .count    = UCP_LEARN_STREAM_FIRST - 1,
+                .method = (uint8_t)i,
+                .warm   = 1,
+                .count  = UCP_LEARN_STREAM_FIRST - 1,
             };
         }
     }

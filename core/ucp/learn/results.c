@@ -67,7 +67,7 @@ static double result_of_groups(struct ucp_trials *trials)
 /* Returns the result of an epoch with these marks. From the time of FIRST,
  * subtracts that of the other transfers (timing.h). If little is left, it is not
  * exact, and the method does not seem to be faster. */
-static double result_of_marks(const ucp_timing_t *timing, int is_first,
+static double result_of_marks(const ucp_timing_t *timing,
                               const ucp_mark_t *marks)
 {
     const ucp_mark_t *first = &marks[0], *last = &marks[1];
@@ -77,7 +77,7 @@ static double result_of_marks(const ucp_timing_t *timing, int is_first,
     size_t others;
     double left;
 
-    if (!is_first) {
+    if (!ucp_timing_is_first(timing)) {
         return seconds / (double)(last->bytes + received);
     }
     others = last->sent - first->sent + received;
@@ -99,6 +99,7 @@ double ucp_results_added(const struct ucp_trials *trials)
     if (before == 0) {
         return 0;
     }
+    /* the transfers until the first mark stand for the length of all */
     return (seconds / before / bytes - 1) * sent /
            (double)timing->marks[0].bytes * timing->round.epochs[0].warm;
 }
@@ -107,14 +108,12 @@ void ucp_results_round(struct ucp_trials *trials, double *results)
 {
     const ucp_timing_t *timing = &trials->timing;
     const ucp_mark_t *marks    = timing->marks;
-    const ucp_learn_epoch_t *epoch;
     unsigned i;
 
     for (i = 0; i < timing->round.num_epochs; ++i) {
-        epoch      = &timing->round.epochs[i];
-        results[i] = ucp_timing_is_grouped(timing, epoch) ?
+        results[i] = ucp_timing_is_grouped(timing) ?
                          result_of_groups(trials) :
-                         result_of_marks(timing, epoch->is_first, marks);
+                         result_of_marks(timing, marks);
         marks += UCP_TIMING_EPOCH_MARKS;
     }
 }

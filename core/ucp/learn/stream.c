@@ -397,9 +397,7 @@ static void end_firsts(ucp_learn_stream_t *stream,
     unsigned i;
 
     for (i = 0; i < round->num_epochs; ++i) {
-        if (round->epochs[i].is_first) {
-            end_first(stream, round->epochs[i].method, times[i]);
-        }
+        end_first(stream, round->epochs[i].method, times[i]);
     }
 }
 
@@ -476,11 +474,10 @@ void ucp_learn_stream_drop(ucp_learn_stream_t *stream,
         return;
     }
     learn->timing = 0;
-    for (i = 0; i < round->num_epochs; ++i) {
-        if (round->epochs[i].is_first) {
-            stream->credit -= (float)ucp_learn_cost_first(
-                ucp_learn_ratio(stream, round->epochs[i].method));
-        }
+    for (i = 0; (stream->stage == UCP_LEARN_FIRST) && (i < round->num_epochs);
+         ++i) {
+        stream->credit -= (float)ucp_learn_cost_first(
+            ucp_learn_ratio(stream, round->epochs[i].method));
     }
     if (stream->stage == UCP_LEARN_FULL) {
         stream->credit -= (float)ucp_learn_cost_full(

@@ -78,15 +78,13 @@ typedef enum {
  *  measures the time from the end of the former to the end of the latter. */
 typedef struct ucp_learn_epoch {
     uint8_t method;
-    /** 1: the epoch FIRST. Transfers by other methods are still in flight: the
-     *  caller subtracts their time */
-    uint8_t is_first;
     uint16_t warm;
     uint16_t count;
 } ucp_learn_epoch_t;
 
 /** The epochs FIRST of some methods, which follow each other before a result is
- *  known; or one other epoch. */
+ *  known; or one other epoch. In FIRST, transfers by other methods are in flight:
+ *  the caller subtracts their time. */
 typedef struct ucp_learn_round {
     unsigned num_epochs;
     ucp_learn_epoch_t epochs[UCP_LEARN_MAX_METHODS];
@@ -128,7 +126,7 @@ typedef struct ucp_learn_stream {
      *  the selected method is due at `watch` */
     uint32_t wake, watch;
     float credit;
-    float cost; /**< What the epoch FULL has subtracted from the credit */
+    float cost; /**< What FULL and AFTER have subtracted from the credit */
     float before, during; /**< Results of the epochs BEFORE and FULL */
 } ucp_learn_stream_t;
 

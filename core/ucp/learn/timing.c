@@ -185,14 +185,12 @@ static void note_end(struct ucp_trials *trials, const ucp_request_t *req)
     }
 }
 
-/* Returns the epoch to which a request of a round belongs. `mark`: mark_of(). */
-static const ucp_learn_epoch_t *epoch_of(const ucp_timing_t *timing,
-                                         const ucp_mark_t *mark)
+/* Returns the method of the transfer of a mark. */
+static unsigned method_of(const ucp_timing_t *timing, const ucp_mark_t *mark)
 {
-    /* only the first epoch has requests without a mark */
-    unsigned index = (mark == NULL) ? 0 : (unsigned)(mark - timing->marks);
+    unsigned index = (unsigned)(mark - timing->marks);
 
-    return &timing->round.epochs[index / UCP_TIMING_EPOCH_MARKS];
+    return timing->round.epochs[index / UCP_TIMING_EPOCH_MARKS].method;
 }
 
 void ucp_request_timed(ucp_request_t *req, ucs_status_t status)
@@ -200,7 +198,6 @@ void ucp_request_timed(ucp_request_t *req, ucs_status_t status)
     struct ucp_trials *trials = ucp_worker_learn(req->worker)->trials;
     ucp_timing_t *timing      = &trials->timing;
     ucp_mark_t *mark          = mark_of(timing, req);
-    const ucp_learn_epoch_t *epoch;
 
     --trials->flagged;
     req->flags &= (uint16_t)~UCP_REQUEST_FLAG_TIMED;
@@ -211,15 +208,15 @@ void ucp_request_timed(ucp_request_t *req, ucs_status_t status)
         ucp_timing_drop(timing);
         return;
     }
-    epoch = epoch_of(timing, mark);
     if (mark != NULL) {
         mark->req = NULL;
     }
-    if (ucp_timing_is_grouped(timing, epoch)) {
+    if (ucp_timing_is_grouped(timing)) {
         note_end(trials, req);
     } else if (mark == NULL) {
         return; /* of an earlier timing */
-    } else if (ucp_learn_ends_with_request(timing->op, epoch->method)) {
+    } else if (ucp_learn_ends_with_request(timing->op,
+                                           method_of(timing, mark))) {
         ended(trials, mark, ucs_get_time());
     } else if (ask(trials, mark) != UCS_OK) {
         ucp_timing_drop(timing);
@@ -249,7 +246,7 @@ unsigned ucp_timing_add(struct ucp_trials *trials, ucp_request_t *req,
         timing->first_received = timing->ep->worker->received;
     }
     mark->bytes += req->dt.length;
-    if ((timing->left == 1) || ucp_timing_is_grouped(timing, epoch)) {
+    if ((timing->left == 1) || ucp_timing_is_grouped(timing)) {
         req->flags |= UCP_REQUEST_FLAG_TIMED;
         ++trials->flagged;
     }

@@ -199,13 +199,19 @@ ucp_timing_epoch(const ucp_timing_t *timing)
     return &timing->round.epochs[timing->next / UCP_TIMING_EPOCH_MARKS];
 }
 
-/** True if the marks of an epoch are the ends of groups. It is the only one of
- *  its round. */
-static inline int ucp_timing_is_grouped(const ucp_timing_t *timing,
-                                        const ucp_learn_epoch_t *epoch)
+/** True if the epochs FIRST of a round are being timed. */
+static inline int ucp_timing_is_first(const ucp_timing_t *timing)
 {
-    return (timing->num_marks > 1) && !epoch->is_first &&
-           ucp_learn_ends_with_request(timing->op, epoch->method);
+    return (timing->stream != NULL) &&
+           (timing->stream->stage == UCP_LEARN_FIRST);
+}
+
+/** True if the marks are the ends of groups: those of a round of one epoch. */
+static inline int ucp_timing_is_grouped(const ucp_timing_t *timing)
+{
+    return (timing->num_marks > 1) && !ucp_timing_is_first(timing) &&
+           ucp_learn_ends_with_request(timing->op,
+                                       timing->round.epochs[0].method);
 }
 
 /** True if the next transfer may belong to the timing or disturb it. */

@@ -149,8 +149,8 @@ START_TEST(each_epoch_of_a_round_has_a_result)
 {
     const ucp_learn_round_t firsts = {
         2,
-        {{.method = UCP_LEARN_EAGER, .is_first = 1, .warm = 1, .count = 4},
-         {.method = UCP_LEARN_PUT, .is_first = 1, .warm = 1, .count = 4}}};
+        {{.method = UCP_LEARN_EAGER, .warm = 1, .count = 4},
+         {.method = UCP_LEARN_PUT, .warm = 1, .count = 4}}};
     epoch_t epoch;
     const ucp_learn_t *learn = &epoch.stream.learn;
 
@@ -179,7 +179,7 @@ END_TEST
 START_TEST(a_result_without_time_is_not_fast)
 {
     const ucp_learn_round_t first = {
-        1, {{.method = UCP_LEARN_EAGER, .is_first = 1, .warm = 1, .count = 4}}};
+        1, {{.method = UCP_LEARN_EAGER, .warm = 1, .count = 4}}};
     epoch_t epoch;
     const ucp_learn_t *learn = &epoch.stream.learn;
 
