@@ -10,8 +10,8 @@
  * grow further. */
 enum { MAX_GAP = 65536 };
 
-/* If a method takes longer by more than this factor, the gap between its trials
- * grows faster. */
+/* If a method takes longer by more than this factor, one whole trial shows that
+ * it is slower, and the gap between its trials grows faster. */
 #define MUCH_SLOWER 1.5
 
 /* The assumed cost of the change between methods, as a fraction of the time of
@@ -26,8 +26,8 @@ enum { MAX_GAP = 65536 };
 #define UNKNOWN_RATIO 1.5
 #define MAX_EXPECTED  3.0
 
-/* A method that takes less than this many times as long, by the result of one
- * trial, may be faster. */
+/* A method that takes less than this many times as long, by the result of an
+ * epoch FIRST, may be faster. */
 #define UNCERTAIN 2.0
 
 double ucp_learn_ratio(const ucp_learn_stream_t *stream, unsigned method)
@@ -141,8 +141,9 @@ static int turn_of(const ucp_learn_stream_t *stream, unsigned method)
         return TURN_FIRST;
     }
     /* a method with a result that is not exact has no other one */
-    return ((results == 1) && ((stream->rough & UCS_BIT(method)) ||
-                               (ucp_learn_ratio(stream, method) < UNCERTAIN))) ?
+    return ((results == 1) &&
+            ((stream->rough & UCS_BIT(method)) ||
+             (ucp_learn_ratio(stream, method) < MUCH_SLOWER))) ?
                TURN_UNCERTAIN :
                TURN_LAST;
 }

@@ -53,7 +53,7 @@ enum {
      *  still more, but one transfer at the beginning of the stream */
     UCP_LEARN_ADVANCE            = 4,
     UCP_LEARN_ADVANCE_MIN        = 64,
-    UCP_LEARN_ADVANCE_MIN_MIB    = 4,
+    UCP_LEARN_ADVANCE_MIN_MIB    = 2,
     UCP_LEARN_ADVANCE_MAX_MIB    = 16,
     UCP_LEARN_ADVANCE_WINDOW_MIB = 32,
     UCP_LEARN_ADVANCE_LARGE      = 6,

@@ -171,6 +171,42 @@ START_TEST(the_first_comparison_selects)
 }
 END_TEST
 
+/* Returns whether another trial of put begins within 600 transfers after one in
+ * which it took this time, and get 50; the credit is used up. */
+static int is_tried_again(double full)
+{
+    const double get[] = {50};
+    unsigned tried     = 0;
+    ucp_learn_round_t round;
+    ucp_learn_stream_t stream;
+    unsigned i;
+
+    begin_full(&stream, 60, &round);
+    ucp_learn_stream_result(&stream, &round, &full, 0);
+    begin_round(&stream, IN_FLIGHT, &round);
+    ck_assert_uint_eq(stream.stage, UCP_LEARN_AFTER);
+    ucp_learn_stream_result(&stream, &round, get, 0);
+    stream.credit = 0;
+    for (i = 0; (i < 600) && !tried; ++i) {
+        if (ucp_learn_stream_add(&stream) &&
+            ucp_learn_stream_next(&stream, IN_FLIGHT, LENGTH, &round)) {
+            tried = (round.epochs[0].method == PUT);
+            ucp_learn_stream_result(&stream, &round, get, 0);
+        }
+    }
+    return (int)tried;
+}
+
+/* The second trial of a method may overdraw the credit, but not if the first one
+ * has shown that it takes 1.5 times as long. */
+START_TEST(a_slow_method_waits_for_credit)
+{
+    ck_assert(is_tried_again(65));
+    ck_assert(!is_tried_again(85));
+}
+END_TEST
+
 SUITE_MAIN("learn_rounds", methods_are_compared_in_one_round,
            a_method_that_seems_faster_is_used_at_once,
-           trials_cost_what_is_measured, the_first_comparison_selects)
+           trials_cost_what_is_measured, the_first_comparison_selects,
+           a_slow_method_waits_for_credit)
