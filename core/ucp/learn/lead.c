@@ -4,6 +4,7 @@
 #include "ucp/learn/lead.h"
 
 #include "ucp/learn/exchange.h"
+#include "ucp/learn/follow.h"
 #include "ucp/learn/live.h"
 #include "ucp/learn/timing.h"
 #include "ucp/learn/trial.h"
@@ -59,24 +60,32 @@ void ucp_lead_stop_exchange(ucp_learn_t *learn, ucp_ep_h ep)
     }
 }
 
-void ucp_lead_stream(ucp_request_t *req, unsigned method)
+void ucp_lead_stream(ucp_request_t *req, unsigned method, int is_trial)
 {
     if (!peer_leads(req->send.ep)) {
-        req->lead = (uint16_t)(UCP_LEAD_STREAM + method);
+        req->lead = (uint16_t)((is_trial ? UCP_LEAD_TRIAL : UCP_LEAD_STREAM) +
+                               method);
     }
 }
 
+/* `lead`: UCP_LEAD_STREAM or UCP_LEAD_TRIAL plus any number. */
 static void follow_in_stream(const ucp_learn_entry_t *entry, const ucp_ep_h ep,
-                             ucp_learn_t *learn, unsigned method)
+                             ucp_learn_t *learn, unsigned lead)
 {
-    unsigned before = learn->best;
-    unsigned led    = learn->is_led;
+    ucp_learn_stream_t *stream = ucp_learn_stream_of(learn);
+    unsigned before            = learn->best;
+    unsigned led               = learn->is_led;
 
     if ((entry->last_ep == NULL) ||
         (entry->last_ep->peer_uuid != ep->peer_uuid)) {
         return;
     }
-    ucp_learn_stream_announced(ucp_learn_stream_of(learn), method);
+    if (lead < UCP_LEAD_TRIAL) {
+        ucp_learn_stream_announced(stream, lead - UCP_LEAD_STREAM);
+    } else {
+        ucp_learn_stream_announced_trial(stream, lead - UCP_LEAD_TRIAL,
+                                         ucp_timing_in_flight(entry->last_ep));
+    }
     if ((learn->best != before) || (learn->is_led != led)) {
         ucp_learn_live_update(learn);
     }
@@ -104,7 +113,7 @@ void ucp_lead_received(ucp_ep_h ep, size_t length, unsigned lead)
         } else {
             learn = entry->of[UCP_LEARN_BOTH][class];
             if (learn != NULL) {
-                follow_in_stream(entry, ep, learn, lead - UCP_LEAD_STREAM);
+                follow_in_stream(entry, ep, learn, lead);
             }
         }
     }

@@ -5,7 +5,9 @@
  * one of them gets the data and the other one puts it, one processor makes all
  * copies. So the process with the lower UUID leads: it searches, and its
  * messages contain their method (ucp_request::lead). The peer uses that one for
- * its next transfers, in trials, too.
+ * its next transfers, in trials for a few. Otherwise a peer that sends eager
+ * messages, which complete at once, might send hundreds before it makes progress
+ * and receives the announcement of the next method.
  */
 #ifndef UCP_LEARN_LEAD_H
 #define UCP_LEARN_LEAD_H
@@ -17,6 +19,8 @@
 enum {
     UCP_LEAD_EXCHANGE = 1,
     UCP_LEAD_STREAM   = UCP_LEAD_EXCHANGE + UCP_LEARN_METHODS,
+    /** In a stream, by a method that is only tried */
+    UCP_LEAD_TRIAL    = UCP_LEAD_STREAM + UCP_LEARN_METHODS,
 };
 
 /** Returns the method of a transfer in an exchange, and sets req->lead if this
@@ -30,8 +34,8 @@ unsigned ucp_lead_exchange(const ucp_learn_entry_t *entry, ucp_learn_t *learn,
 void ucp_lead_stop_exchange(ucp_learn_t *learn, ucp_ep_h ep);
 
 /** Sets req->lead of a transfer in a stream in both directions by `method`, if
- *  this process leads. */
-void ucp_lead_stream(ucp_request_t *req, unsigned method);
+ *  this process leads. `is_trial`: the method is only tried. */
+void ucp_lead_stream(ucp_request_t *req, unsigned method, int is_trial);
 
 /** Called for each tagged message that arrives by rendezvous or in fragments.
  *  If its sender leads, its method is used for the next transfers. `ep`: of the

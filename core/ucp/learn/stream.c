@@ -7,6 +7,7 @@
 
 #include "ucp/learn/due.h"
 #include "ucp/learn/epoch.h"
+#include "ucp/learn/follow.h"
 #include "ucp/learn/samples.h"
 #include "ucs/sys/math.h"
 
@@ -60,6 +61,7 @@ void ucp_learn_stream_init(ucp_learn_stream_t *stream, unsigned methods,
     unsigned i;
 
     memset(stream, 0, sizeof(*stream));
+    stream->previous = UCP_LEARN_NONE;
     ucp_learn_init(&stream->learn, methods, first, expected, 0);
     for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
         stream->learn.method[i].due = 0;
@@ -73,10 +75,11 @@ void ucp_learn_stream_continue(ucp_learn_stream_t *stream,
     ucp_learn_t learn = stream->learn;
 
     ucp_learn_continue(&learn, &from->learn);
-    *stream       = *from;
-    stream->learn = learn;
-    stream->stage = UCP_LEARN_IDLE;
-    stream->wake  = stream->learn.count;
+    *stream          = *from;
+    stream->learn    = learn;
+    stream->stage    = UCP_LEARN_IDLE;
+    stream->previous = UCP_LEARN_NONE;
+    stream->wake     = stream->learn.count;
 }
 
 /* -------------------------------------------------------- the next epoch -- */
@@ -105,6 +108,10 @@ int ucp_learn_stream_next(ucp_learn_stream_t *stream, unsigned in_flight,
     ucp_learn_t *learn = &stream->learn;
     unsigned transfers;
 
+    if (stream->previous != UCP_LEARN_NONE) {
+        ucp_learn_stream_announced(stream, stream->previous);
+        return 0;
+    }
     learn->is_led   = 0;
     stream->advance = ucp_learn_epoch_advance(stream, in_flight, length);
     if (stream->stage == UCP_LEARN_IDLE) {
@@ -341,34 +348,6 @@ static int use_at_once(ucp_learn_stream_t *stream, double time)
     return 1;
 }
 
-static void to_idle(ucp_learn_stream_t *stream, unsigned transfers)
-{
-    stream->stage       = UCP_LEARN_IDLE;
-    stream->learn.trial = UCP_LEARN_NONE;
-    stream->wake        = stream->learn.count + transfers;
-}
-
-void ucp_learn_stream_announced(ucp_learn_stream_t *stream, unsigned method)
-{
-    ucp_learn_t *learn = &stream->learn;
-
-    if ((method >= UCP_LEARN_MAX_METHODS) ||
-        !(learn->methods & UCS_BIT(method))) {
-        return;
-    }
-    if (learn->timing) {
-        /* the epoch ends first, but no other one follows */
-        stream->wake = learn->count + UCP_LEARN_STREAM_SILENT;
-        return;
-    }
-    to_idle(stream, UCP_LEARN_STREAM_SILENT);
-    learn->is_led = 1;
-    if (learn->best != method) {
-        learn->best    = (uint8_t)method;
-        learn->num_odd = 0;
-    }
-}
-
 /* Called at the end of the epoch FIRST of a method. A small ratio may be wrong:
  * transfers by two methods may be in progress at once. */
 static void end_first(ucp_learn_stream_t *stream, unsigned index, double time)
@@ -409,7 +388,7 @@ static void start_next(ucp_learn_stream_t *stream)
 
     learn->trial = (uint8_t)ucp_learn_find_due(stream);
     if (learn->trial == UCP_LEARN_NONE) {
-        to_idle(stream, POLL);
+        ucp_learn_stream_wait(stream, POLL);
     } else if (stream->passed & UCS_BIT(learn->trial)) {
         stream->passed &= (uint8_t)~UCS_BIT(learn->trial);
         stream->stage = UCP_LEARN_FULL;
@@ -456,7 +435,7 @@ void ucp_learn_stream_result(ucp_learn_stream_t *stream,
         if (learn->best != selected) {
             /* stream->before is a result of the other method. Start with
              * BEFORE, after as many transfers as a warm-up has */
-            to_idle(stream, stream->warm);
+            ucp_learn_stream_wait(stream, stream->warm);
             return;
         }
         break;
@@ -484,6 +463,6 @@ void ucp_learn_stream_drop(ucp_learn_stream_t *stream,
             stream, learn->trial, ucp_learn_ratio(stream, learn->trial));
         stream->passed |= (uint8_t)UCS_BIT(learn->trial); /* no FIRST again */
     }
-    to_idle(stream, RETRY << stream->drops);
+    ucp_learn_stream_wait(stream, RETRY << stream->drops);
     stream->drops = (uint8_t)ucs_min(stream->drops + 1, MAX_DROP);
 }

@@ -61,9 +61,6 @@ enum {
     UCP_LEARN_MAX_SCALE          = 3,
     /** Maximum number of transfers of the warm-up */
     UCP_LEARN_STREAM_WARM        = 64,
-    /** Number of transfers without an announcement of the leader (lead.h) after
-     *  which the peer searches itself */
-    UCP_LEARN_STREAM_SILENT      = 256,
 };
 
 typedef enum {
@@ -119,6 +116,9 @@ typedef struct ucp_learn_stream {
     /** 1: the transfers between the epochs FULL and AFTER use the method of FULL,
      *  because it seems to be faster */
     uint8_t is_ahead;
+    /** The method that was selected before a trial of the leader, while the
+     *  method of this trial is used; otherwise UCP_LEARN_NONE */
+    uint8_t previous;
     /** Numbers of transfers of an epoch FULL of usual length: those of the
      *  warm-up, and those that count */
     uint16_t warm, counted;
@@ -189,14 +189,18 @@ void ucp_learn_stream_result(ucp_learn_stream_t *stream,
 void ucp_learn_stream_drop(ucp_learn_stream_t *stream,
                            const ucp_learn_round_t *round);
 
-/** Called when the leader of a stream in both directions has announced a method:
- *  any number, because a peer has sent it. It is used here, too, and no epoch
- *  starts during the next UCP_LEARN_STREAM_SILENT transfers. */
-void ucp_learn_stream_announced(ucp_learn_stream_t *stream, unsigned method);
-
 /** Changes the length of later epochs: more transfers (`longer`), because too
  *  many transfers end together, or fewer. */
 void ucp_learn_stream_scale(ucp_learn_stream_t *stream, int longer);
+
+/** Ends the trial, if there is one: no epoch starts during so many transfers. */
+static inline void ucp_learn_stream_wait(ucp_learn_stream_t *stream,
+                                         unsigned transfers)
+{
+    stream->stage       = UCP_LEARN_IDLE;
+    stream->learn.trial = UCP_LEARN_NONE;
+    stream->wake        = stream->learn.count + transfers;
+}
 
 /** Returns the method of transfers that do not belong to an epoch: the selected
  *  one, or that of the epoch FULL whose result is not known yet. */

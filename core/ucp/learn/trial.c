@@ -90,10 +90,10 @@ static unsigned select_in_stream(struct ucp_trials *trials,
     return ucp_learn_stream_method(stream);
 }
 
-/* Keeps the selection of a transfer in a stream for the next ones. */
+/* Keeps the selection of a transfer in a stream for the next `count` ones. */
 static void keep(struct ucp_trials *trials, const ucp_learn_entry_t *entry,
                  const ucp_request_t *req, ucp_learn_t *learn,
-                 ucp_learn_load_t load)
+                 ucp_learn_load_t load, unsigned count)
 {
     trials->last = (ucp_trial_last_t){
         .ep       = req->send.ep,
@@ -104,7 +104,7 @@ static void keep(struct ucp_trials *trials, const ucp_learn_entry_t *entry,
         .op       = entry->op,
         .class    = (uint8_t)ucp_learn_size_class(req->dt.length),
         .load     = (uint8_t)load,
-        .left     = REPEAT,
+        .left     = (uint8_t)count,
     };
 }
 
@@ -156,7 +156,7 @@ static unsigned select_method(struct ucp_trials *trials,
                                                        req->dt.length, first) :
                                     NULL;
     unsigned method;
-    int timed;
+    int timed, is_trial;
 
     entry->last_ep       = ep;
     entry->last_time     = now.time;
@@ -175,11 +175,13 @@ static unsigned select_method(struct ucp_trials *trials,
         entry->of[UCP_LEARN_EXCHANGE][ucp_learn_size_class(req->dt.length)],
         ep);
     if (ucp_learn_is_stream(load)) {
-        method = select_in_stream(trials, entry, req, learn, &now);
+        method   = select_in_stream(trials, entry, req, learn, &now);
+        is_trial = (method != learn->best);
         if (load == UCP_LEARN_BOTH) {
-            ucp_lead_stream(req, method);
+            ucp_lead_stream(req, method, is_trial);
         }
-        keep(trials, entry, req, learn, load);
+        /* in a trial all transfers carry the method to the peer */
+        keep(trials, entry, req, learn, load, is_trial ? 0 : REPEAT);
         return method;
     }
     if (timing->ep != NULL) {

@@ -9,6 +9,7 @@
  */
 #include "suite.h"
 #include "ucp/learn/due.h"
+#include "ucp/learn/follow.h"
 #include "ucp/learn/samples.h"
 #include "ucs/sys/math.h"
 
@@ -514,6 +515,52 @@ START_TEST(the_leader_interrupts_a_trial)
 }
 END_TEST
 
+/* Adds transfers until one may begin an epoch, and returns their number. All
+ * must use this method. */
+static unsigned transfers_by(ucp_learn_stream_t *stream, unsigned method)
+{
+    unsigned count = 0;
+
+    while (!ucp_learn_stream_add(stream)) {
+        ck_assert_uint_eq(ucp_learn_stream_method(stream), method);
+        ++count;
+    }
+    return count;
+}
+
+/* The method of the leader's trial is used for as many transfers as are in
+ * flight, at least 16, or until the leader announces another one; then the
+ * previous one, for as long as that of any other announcement. */
+START_TEST(the_leader_tries_a_method)
+{
+    const unsigned in_flight[] = {1, 40}, limit[] = {16, 40};
+    ucp_learn_round_t round;
+    unsigned i;
+    machine_t m;
+
+    for (i = 0; i < 2; ++i) {
+        start(&m, &profiles[1], equal, GET, 1);
+        ucp_learn_stream_announced_trial(&m.stream, AM, in_flight[i]);
+        ck_assert_uint_eq(ucp_learn_stream_method(&m.stream), AM);
+        ucp_learn_stream_announced_trial(&m.stream, EAGER, in_flight[i]);
+        ucp_learn_stream_announced_trial(&m.stream, 255, 1000);
+        ck_assert_uint_eq(transfers_by(&m.stream, EAGER), limit[i] - 1);
+        ck_assert(!ucp_learn_stream_next(&m.stream, 8, LENGTH, &round));
+        ck_assert_int_eq(ucp_learn_reason(&m.stream.learn), UCP_LEARN_LED);
+        ck_assert_uint_eq(ucp_learn_stream_method(&m.stream), GET);
+        ck_assert_uint_eq(transfers_by(&m.stream, GET),
+                          UCP_LEARN_STREAM_SILENT - 1);
+        ck_assert(ucp_learn_stream_next(&m.stream, 8, LENGTH, &round));
+    }
+
+    start(&m, &profiles[1], equal, GET, 1);
+    ucp_learn_stream_announced_trial(&m.stream, EAGER, 1);
+    ucp_learn_stream_announced(&m.stream, PUT);
+    ck_assert_uint_eq(transfers_by(&m.stream, PUT),
+                      UCP_LEARN_STREAM_SILENT - 1);
+}
+END_TEST
+
 SUITE_MAIN("learn_stream", finds_the_best, finds_the_best_soon,
            finds_a_much_better_method_within_100_transfers,
            methods_like_a_slow_one_are_tried_later,
@@ -523,4 +570,5 @@ SUITE_MAIN("learn_stream", finds_the_best, finds_the_best_soon,
            finds_the_best_against_the_estimates, trials_cost_one_percent,
            trials_become_rarer, load_causes_no_trials, follows_a_change,
            noise_does_not_switch, first_does_not_judge_a_put,
-           the_leader_selects_the_method, the_leader_interrupts_a_trial)
+           the_leader_selects_the_method, the_leader_interrupts_a_trial,
+           the_leader_tries_a_method)
