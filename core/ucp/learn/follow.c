@@ -44,3 +44,12 @@ void ucp_learn_stream_announced_trial(ucp_learn_stream_t *stream,
     follow(stream, method,
            ucs_max(in_flight, (unsigned)UCP_LEARN_STREAM_FOLLOW), previous);
 }
+
+int ucp_learn_stream_leave_trial(ucp_learn_stream_t *stream)
+{
+    if (stream->previous == UCP_LEARN_NONE) {
+        return 0;
+    }
+    ucp_learn_stream_announced(stream, stream->previous);
+    return 1;
+}

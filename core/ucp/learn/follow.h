@@ -30,4 +30,9 @@ void ucp_learn_stream_announced(ucp_learn_stream_t *stream, unsigned method);
 void ucp_learn_stream_announced_trial(ucp_learn_stream_t *stream,
                                       unsigned method, unsigned in_flight);
 
+/** Called when an epoch may begin. If the method of a trial of the leader is
+ *  used, uses the previous one again, as if it had been announced, and returns
+ *  non-zero. */
+int ucp_learn_stream_leave_trial(ucp_learn_stream_t *stream);
+
 #endif

@@ -68,7 +68,7 @@ void ucp_lead_stream(ucp_request_t *req, unsigned method, int is_trial)
     }
 }
 
-/* `lead`: UCP_LEAD_STREAM or UCP_LEAD_TRIAL plus any number. */
+/* `lead`: ucp_request::lead of the peer, at least UCP_LEAD_STREAM. */
 static void follow_in_stream(const ucp_learn_entry_t *entry, const ucp_ep_h ep,
                              ucp_learn_t *learn, unsigned lead)
 {

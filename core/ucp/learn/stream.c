@@ -108,8 +108,7 @@ int ucp_learn_stream_next(ucp_learn_stream_t *stream, unsigned in_flight,
     ucp_learn_t *learn = &stream->learn;
     unsigned transfers;
 
-    if (stream->previous != UCP_LEARN_NONE) {
-        ucp_learn_stream_announced(stream, stream->previous);
+    if (ucp_learn_stream_leave_trial(stream)) {
         return 0;
     }
     learn->is_led   = 0;
