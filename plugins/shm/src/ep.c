@@ -28,6 +28,21 @@ static SHM_INLINE void trace(uct_ep_h ep, uint8_t id, const void *data,
 
 /* -------------------------------------------------------------- messages -- */
 
+/* Writes a short message to the ring; for the order see SHM_FIRST_LINE_LAST. */
+static SHM_INLINE void write_short(char *bytes, uint64_t header,
+                                   const char *payload, uint32_t length)
+{
+    uint32_t first = length;
+
+    if (length + sizeof(header) >= SHM_FIRST_LINE_LAST) {
+        first = SHM_CACHE_LINE - sizeof(header);
+        ucx_copy_lines(bytes + SHM_CACHE_LINE, payload + first, length - first);
+        atomic_signal_fence(memory_order_seq_cst); /* Keep this order */
+    }
+    memcpy(bytes, &header, sizeof(header));
+    ucx_copy_lines(bytes + sizeof(header), payload, first);
+}
+
 /* As send_pieces(), faster for some hundred bytes. */
 static ucs_status_t short_by_ring(uct_ep_h ep, uint8_t id, uint64_t header,
                                   const void *payload, unsigned length)
@@ -47,8 +62,7 @@ static ucs_status_t short_by_ring(uct_ep_h ep, uint8_t id, uint64_t header,
     if (total >= outbox->stream_min) {
         shm_pieces_stream(bytes, &pieces);
     } else {
-        memcpy(bytes, &header, sizeof(header));
-        ucx_copy_lines((char *)bytes + sizeof(header), payload, length);
+        write_short(bytes, header, payload, length);
     }
     trace(ep, id, bytes, total);
     shm_outbox_commit(outbox, cell, id, total);
@@ -79,13 +93,13 @@ static ucs_status_t shm_am_short(uct_ep_h ep, uint8_t id, uint64_t header,
     return UCS_OK;
 }
 
-static void write_pieces(void *bytes, const shm_pieces_t *pieces,
+static void write_pieces(void *bytes, const shm_pieces_t *pieces, size_t length,
                          shm_write_t write)
 {
     if (write == SHM_WRITE_STREAM) {
         shm_pieces_stream(bytes, pieces);
     } else {
-        shm_pieces_copy(bytes, pieces);
+        shm_pieces_copy(bytes, pieces, length);
     }
 }
 
@@ -98,7 +112,7 @@ static void write_ring(shm_outbox_t *outbox, void *bytes,
     double begin;
 
     if ((length < TIMED_MIN) || (++outbox->untimed < TIMED_EVERY)) {
-        write_pieces(bytes, pieces, write);
+        write_pieces(bytes, pieces, length, write);
         return;
     }
     outbox->untimed = 0;
@@ -106,7 +120,7 @@ static void write_ring(shm_outbox_t *outbox, void *bytes,
         write = shm_stores_next(&outbox->probing.stores);
     }
     begin = outbox->host->time();
-    write_pieces(bytes, pieces, write);
+    write_pieces(bytes, pieces, length, write);
     shm_outbox_wrote(outbox, write, length, outbox->host->time() - begin);
 }
 
@@ -132,7 +146,7 @@ static ucs_status_t send_pieces(uct_ep_h ep, uint8_t id,
     }
 
     if (length <= SHM_CELL_ROOM) {
-        shm_pieces_copy(bytes, pieces);
+        shm_pieces_copy(bytes, pieces, length);
         trace(ep, id, bytes, length);
         shm_outbox_publish(outbox, cell, SHM_CELL_INLINE, id, (uint32_t)length);
     } else {

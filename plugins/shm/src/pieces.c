@@ -6,6 +6,7 @@
 
 #include "ring_stream.h"
 
+#include <stdatomic.h>
 #include <string.h>
 #include <ucx/copy.h>
 
@@ -30,16 +31,33 @@ size_t shm_pieces_length(const shm_pieces_t *pieces)
     return length;
 }
 
-void shm_pieces_copy(void *dest, const shm_pieces_t *pieces)
+/* Copies `size` bytes, which are at `offset` in a message, to their place in
+ * `dest`; of them only those from `begin` to `end` in the message. */
+static void copy_block(char *dest, const char *from, size_t offset, size_t size,
+                       size_t begin, size_t end)
 {
-    char *to = dest;
+    size_t first = (offset < begin) ? begin - offset : 0;
+    size_t limit = (offset < end) ? end - offset : 0;
+
+    if (limit > size) {
+        limit = size;
+    }
+    if (first < limit) {
+        ucx_copy_lines(dest + offset + first, from + first, limit - first);
+    }
+}
+
+/* Copies the bytes of a message from `begin` to `end`. */
+static void copy_range(char *dest, const shm_pieces_t *pieces, size_t begin,
+                       size_t end)
+{
+    size_t offset = pieces->header_length;
     const uct_iov_t *entry;
     size_t i;
     unsigned j;
 
     if (pieces->header_length > 0) {
-        ucx_copy_lines(to, pieces->header, pieces->header_length);
-        to += pieces->header_length;
+        copy_block(dest, pieces->header, 0, pieces->header_length, begin, end);
     }
     for (i = 0; i < pieces->iovcnt; ++i) {
         entry = &pieces->iov[i];
@@ -47,9 +65,21 @@ void shm_pieces_copy(void *dest, const shm_pieces_t *pieces)
             continue; /* The buffer may be NULL */
         }
         for (j = 0; j < num_blocks(pieces, entry); ++j) {
-            ucx_copy_lines(to, block(entry, j), entry->length);
-            to += entry->length;
+            copy_block(dest, block(entry, j), offset, entry->length, begin,
+                       end);
+            offset += entry->length;
         }
+    }
+}
+
+void shm_pieces_copy(void *dest, const shm_pieces_t *pieces, size_t length)
+{
+    size_t last = (length < SHM_FIRST_LINE_LAST) ? 0 : SHM_CACHE_LINE;
+
+    copy_range(dest, pieces, last, length);
+    atomic_signal_fence(memory_order_seq_cst); /* Keep this order */
+    if (last > 0) {
+        copy_range(dest, pieces, 0, last);
     }
 }
 
