@@ -35,7 +35,7 @@ double shm_speed_call(void);
  * it. */
 double shm_speed_line(void);
 
-/* Rounds a time in seconds to a scale with steps of 2^(1/4), so that different
+/* Rounds a time in seconds to a scale with steps of 2^(1/8), so that different
  * processes usually get the same value. */
 double shm_speed_rounded(double seconds);
 
