@@ -102,6 +102,16 @@ double ucp_lane_am_alone(const ucp_lane_am_t *am, const ucp_lane_cost_t *cost,
                               1.0 / cost->bandwidth + copies * CACHED_COPY;
 }
 
+double ucp_lane_am_begin(const ucp_lane_config_t *lane)
+{
+    const ucp_lane_am_t *am = &lane->am;
+
+    if (lane->is_network || am->many) {
+        return 0;
+    }
+    return ucp_lane_am_alone(am, &am->cost_bcopy, 0) + 2 * CACHED_COPY;
+}
+
 double ucp_lane_am_in_place(const ucp_lane_am_t *am,
                             const ucp_lane_cost_t *cost, unsigned copies)
 {

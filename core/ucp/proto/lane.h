@@ -62,6 +62,15 @@ double ucp_lane_am_time(const ucp_lane_config_t *lane, size_t length);
 double ucp_lane_am_alone(const ucp_lane_am_t *am, const ucp_lane_cost_t *cost,
                          unsigned copies);
 
+/** Bytes at the beginning of a message whose lines the processors' prefetchers do
+ *  not load in advance. */
+enum { UCP_LANE_AM_BEGIN = 1024 };
+
+/** Returns the seconds by which each of the first UCP_LANE_AM_BEGIN bytes of a
+ *  single message takes longer than those after them: between processors of one
+ *  machine their lines arrive one after another. */
+double ucp_lane_am_begin(const ucp_lane_config_t *lane);
+
 /** As ucp_lane_am_alone(), if the receiver uses the data where the transport
  *  has placed it, as the handlers of active messages do. The time in which the
  *  handler reads the data is not included. */

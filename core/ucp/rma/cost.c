@@ -188,15 +188,24 @@ unsigned ucp_rma_query_am(const ucp_proto_query_t *query,
                                   sizeof(ucp_rma_put_t));
     int no_request = !is_round_trip(query) &&
                      (query->dt_class == UCP_DT_CLASS_CONTIG);
+    size_t begin  = ucs_min(max, (size_t)UCP_LANE_AM_BEGIN);
+    double longer = ucp_lane_am_begin(&query->config->lanes[UCP_AM_LANE]);
+    unsigned i;
 
     if (!query->key->by_cpu) {
         return 0;
     }
-    ranges[0].max  = max;
+    ranges[0].max  = begin;
     ranges[0].time = am_time(query, no_request ? 0 : UCP_PROTO_REQUEST_TIME);
-    ranges[1].min  = max + 1;
-    ranges[1].time = am_fragments_time(query, max);
-    limit(query, &ranges[0]);
-    limit(query, &ranges[1]);
-    return 2;
+    ranges[1].min  = begin + 1;
+    ranges[1].max  = max;
+    ranges[1].time = ranges[0].time;
+    ranges[0].time.m += longer;
+    ranges[1].time.c += longer * (double)begin;
+    ranges[2].min  = max + 1;
+    ranges[2].time = am_fragments_time(query, max);
+    for (i = 0; i < 3; ++i) {
+        limit(query, &ranges[i]);
+    }
+    return 3;
 }

@@ -280,8 +280,63 @@ START_TEST(many_in_flight_do_not_count_the_latency)
 }
 END_TEST
 
+static double time_of(const ucp_proto_range_t *range, size_t length)
+{
+    return ucs_linear_func_apply(range->time, (double)length);
+}
+
+/* Asks for the costs of a get by messages of 4 GB/s. */
+static void ask_messages(const lent_t *lent, int is_network,
+                         ucp_proto_range_t ranges[UCP_PROTO_MAX_RANGES])
+{
+    ucp_lane_config_t *lane =
+        (ucp_lane_config_t *)&lent->local.ep->config->lanes[UCP_AM_LANE];
+    const ucp_proto_query_t query = {
+        .op           = UCP_OP_GET,
+        .dt_class     = UCP_DT_CLASS_CONTIG,
+        .config       = lent->local.ep->config,
+        .zcopy_thresh = SIZE_MAX,
+        .rndv_thresh  = SIZE_MAX,
+        .key          = lent->rkey->config,
+    };
+    unsigned i;
+
+    lane->is_network = (uint8_t)is_network;
+    lane->am.stream  = 4e9;
+    for (i = 0; i < UCP_PROTO_MAX_RANGES; ++i) {
+        ranges[i] = (ucp_proto_range_t){.max = SIZE_MAX};
+    }
+    ck_assert_uint_eq(ucp_rma_query_am(&query, ranges), 3);
+    ck_assert_uint_eq(ranges[1].min, ranges[0].max + 1);
+    ck_assert_uint_eq(ranges[2].min, ranges[1].max + 1);
+}
+
+/* Between processors of one machine, the first bytes take more time each than
+ * those after them; nothing jumps between them. */
+START_TEST(the_first_lines_of_messages_cost_more)
+{
+    ucp_proto_range_t ranges[UCP_PROTO_MAX_RANGES];
+    size_t limit;
+    lent_t lent;
+
+    lend(&lent, BY_MESSAGES, SIZE);
+    ask_messages(&lent, 0, ranges);
+    limit = ranges[0].max;
+    ck_assert_uint_eq(limit, UCP_LANE_AM_BEGIN);
+    ck_assert_double_gt(ranges[0].time.m, 1.9 * ranges[1].time.m);
+    ck_assert_double_eq_tol(time_of(&ranges[0], limit),
+                            time_of(&ranges[1], limit), 1e-12);
+
+    ask_messages(&lent, 1, ranges);
+    ck_assert(ranges[0].time.m == ranges[1].time.m);
+    ck_assert(ranges[0].time.c == ranges[1].time.c);
+    take_back(&lent);
+}
+END_TEST
+
 SUITE_MAIN("ucp rma zcopy", transfers_go_in_pieces_of_allowed_sizes,
            local_memory_is_registered_where_it_must_be,
            a_failure_on_the_way_ends_the_transfer,
            many_in_flight_do_not_count_the_latency,
+           the_first_lines_of_messages_cost_more,
            what_the_transport_holds_outlives_the_endpoint)
