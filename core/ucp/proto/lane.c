@@ -109,6 +109,7 @@ double ucp_lane_am_begin(const ucp_lane_config_t *lane)
     if (lane->is_network || am->many) {
         return 0;
     }
+    /* Each byte counts twice: once more for the transfer and for two copies */
     return ucp_lane_am_alone(am, &am->cost_bcopy, 0) + 2 * CACHED_COPY;
 }
 

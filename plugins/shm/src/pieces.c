@@ -74,12 +74,12 @@ static void copy_range(char *dest, const shm_pieces_t *pieces, size_t begin,
 
 void shm_pieces_copy(void *dest, const shm_pieces_t *pieces, size_t length)
 {
-    size_t last = (length < SHM_FIRST_LINE_LAST) ? 0 : SHM_CACHE_LINE;
-
-    copy_range(dest, pieces, last, length);
-    atomic_signal_fence(memory_order_seq_cst); /* Keep this order */
-    if (last > 0) {
-        copy_range(dest, pieces, 0, last);
+    if (length < SHM_FIRST_LINE_LAST) {
+        copy_range(dest, pieces, 0, length);
+    } else {
+        copy_range(dest, pieces, SHM_CACHE_LINE, length);
+        atomic_signal_fence(memory_order_seq_cst); /* Keep this order */
+        copy_range(dest, pieces, 0, SHM_CACHE_LINE);
     }
 }
 

@@ -27,7 +27,7 @@ enum { SHM_FIRST_LINE_LAST = 3072 };
 /* Returns the number of bytes of all pieces. */
 size_t shm_pieces_length(const shm_pieces_t *pieces);
 
-/* Copies all pieces, of `length` bytes, to `dest`, the start of a cache line. */
+/* Copies all pieces to `dest`. `length`: the number of their bytes. */
 void shm_pieces_copy(void *dest, const shm_pieces_t *pieces, size_t length);
 
 /* Copies all pieces to `dest`, the start of a cache line, by non-temporal
