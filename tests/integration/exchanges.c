@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * learn: exchanges, and with --streams, streams in both directions. Two
- * processes send large messages to each other. The one with the lower UUID
- * searches for the fastest method, the other one uses what it announces, and
- * ucp_ep_print_info() says so. All data arrives.
+ * learn: exchanges, and with --streams, streams in both directions. With
+ * --answers one process sends only after it has received, which is an exchange,
+ * too. Two processes send large messages to each other. The one with the lower
+ * UUID searches for the fastest method, the other one uses what it announces,
+ * and ucp_ep_print_info() says so. All data arrives.
  */
 #include "common/data.h"
 #include "common/side.h"
@@ -24,11 +25,17 @@ static const double LIMIT = 50;
 
 static const ucp_tag_t ALL = ~(ucp_tag_t)0;
 
+struct mode {
+    int in_flight;
+    bool answers;
+};
+
 struct exchange {
     struct team *team;
     struct side side;
     struct side_ep *ep;
     int in_flight; /* Messages at once: 1, or IN_FLIGHT */
+    bool answers;  /* Send after the receive only */
     uint64_t number;
     struct message {
         struct side_op send, receive;
@@ -42,13 +49,18 @@ static void start(struct exchange *exchange, struct message *message)
     memcpy(message->out, &exchange->number, sizeof(exchange->number));
     memset(message->in, 0, sizeof(exchange->number));
     side_recv(&exchange->side, &message->receive, message->in, LENGTH, 1, ALL);
+    if (exchange->answers) {
+        side_complete(&exchange->side, &message->receive, "receive");
+    }
     side_send(exchange->ep, &message->send, message->out, LENGTH, 1);
 }
 
 static void finish(struct exchange *exchange, struct message *message)
 {
     side_complete(&exchange->side, &message->send, "send");
-    side_complete(&exchange->side, &message->receive, "receive");
+    if (!exchange->answers) {
+        side_complete(&exchange->side, &message->receive, "receive");
+    }
     EXPECT_INT(message->receive.info.length, ==, LENGTH);
     EXPECT(memcmp(message->in, message->out, LENGTH) == 0);
 }
@@ -115,13 +127,15 @@ static int count_led(struct exchange *exchange)
 
 static void member(struct team *team, void *arg)
 {
+    const struct mode *mode   = arg;
     struct exchange *exchange = calloc(1, sizeof(*exchange));
     double begin              = test_now();
     int i, led;
 
     EXPECT(exchange != NULL);
     exchange->team      = team;
-    exchange->in_flight = *(const int *)arg;
+    exchange->in_flight = mode->in_flight;
+    exchange->answers   = mode->answers && (team->rank == 1);
     for (i = 0; i < IN_FLIGHT; ++i) {
         data_fill(exchange->messages[i].out, LENGTH, 1);
     }
@@ -143,10 +157,12 @@ static void member(struct team *team, void *arg)
 int main(int argc, char **argv)
 {
     struct team team = {.limit = 60};
-    int in_flight    = 1;
+    struct mode mode = {.in_flight = 1};
 
     if ((argc > 1) && (strcmp(argv[1], "--streams") == 0)) {
-        in_flight = IN_FLIGHT;
+        mode.in_flight = IN_FLIGHT;
+    } else if ((argc > 1) && (strcmp(argv[1], "--answers") == 0)) {
+        mode.answers = true;
     }
-    return team_run(&team, 2, member, &in_flight);
+    return team_run(&team, 2, member, &mode);
 }

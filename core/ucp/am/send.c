@@ -90,7 +90,7 @@ static const ucp_proto_t *select_proto(ucp_ep_h ep, ucp_request_t *req,
     }
     return (flags & UCP_AM_SEND_FLAG_EAGER) ?
                ucp_proto_find(&ep->config->copied[op], length) :
-               ucp_trial_message(req, op, req->dt.length, proto, attr, 0);
+               ucp_trial_message(req, op, req->dt.length, proto, attr);
 }
 
 static ucs_status_ptr_t start_send(ucp_ep_h ep, uint64_t word,

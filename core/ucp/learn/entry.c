@@ -18,6 +18,14 @@
 #define WARM_BYTES (2ul << 20)
 enum { MAX_WARM = 32 };
 
+/* From this class on (512 KiB) a sample shows whether a method is slow: what
+ * interrupts a transfer takes little time in comparison. */
+enum { STEADY = 5 };
+
+/* If a method takes more than this many times as long as the selected one, one
+ * sample suffices (STEADY). */
+#define SLOW 1.4f
+
 /* Eager messages and fragments of a rendezvous are alike (ucp_learn_t). */
 enum { ALIKE = UCS_BIT(UCP_LEARN_EAGER) | UCS_BIT(UCP_LEARN_AM) };
 
@@ -151,6 +159,7 @@ static void set_warm_up(ucp_learn_t *learn, unsigned class)
     size_t length;
 
     learn->alike                 = ALIKE;
+    learn->slow_limit            = (class >= STEADY) ? SLOW : 0;
     learn->warm[UCP_LEARN_EAGER] = ucs_max(warm, learn->warm[UCP_LEARN_EAGER]);
     learn->warm[UCP_LEARN_AM]    = ucs_max(warm, learn->warm[UCP_LEARN_AM]);
     if (learn->is_long) {

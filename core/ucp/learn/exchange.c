@@ -75,6 +75,13 @@ static void finish(ucp_learn_exchange_t *exchange, uint64_t now)
     }
 }
 
+/* True if the next transfer uses the method that the peer has announced. */
+static int follows(const ucp_learn_exchange_t *exchange, int leads)
+{
+    return leads && (exchange->announced != UCP_LEARN_NONE) &&
+           (exchange->silent < UCP_LEARN_SILENT);
+}
+
 unsigned ucp_learn_exchange_next(ucp_learn_exchange_t *exchange,
                                  const ucp_learn_peer_t *peer, size_t length,
                                  uint64_t now)
@@ -87,8 +94,7 @@ unsigned ucp_learn_exchange_next(ucp_learn_exchange_t *exchange,
     }
     count(exchange, peer);
     finish(exchange, now);
-    if (peer->leads && (exchange->announced != UCP_LEARN_NONE) &&
-        (exchange->silent < UCP_LEARN_SILENT)) {
+    if (follows(exchange, peer->leads)) {
         ++exchange->silent;
         exchange->method = exchange->announced;
         ucp_learn_follow(&exchange->learn, exchange->method);
@@ -100,4 +106,27 @@ unsigned ucp_learn_exchange_next(ucp_learn_exchange_t *exchange,
     exchange->length = length;
     exchange->timed  = (uint8_t)timed;
     return exchange->method;
+}
+
+unsigned ucp_learn_exchange_quiet(const ucp_learn_exchange_t *exchange,
+                                  unsigned limit)
+{
+    return exchange->timed        ? 0 :
+           exchange->learn.is_led ? limit :
+                                    ucp_learn_quiet(&exchange->learn, limit);
+}
+
+int ucp_learn_exchange_repeat(ucp_learn_exchange_t *exchange, const void *ep,
+                              int leads)
+{
+    int led = follows(exchange, leads);
+
+    if ((exchange->counted != ep) || (led != exchange->learn.is_led) ||
+        (led && (exchange->announced != exchange->method))) {
+        return 0;
+    }
+    exchange->silent = (uint8_t)(exchange->silent + led);
+    exchange->others = 0;
+    ++exchange->learn.count;
+    return 1;
 }

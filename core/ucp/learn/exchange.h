@@ -73,6 +73,19 @@ unsigned ucp_learn_exchange_next(ucp_learn_exchange_t *exchange,
                                  const ucp_learn_peer_t *peer, size_t length,
                                  uint64_t now);
 
+/** Returns for how many of the next transfers, at most `limit`,
+ *  ucp_learn_exchange_repeat() may be called instead of
+ *  ucp_learn_exchange_next(). */
+unsigned ucp_learn_exchange_quiet(const ucp_learn_exchange_t *exchange,
+                                  unsigned limit);
+
+/** Counts a transfer by the method of the last one. Returns 0 if
+ *  ucp_learn_exchange_next() must be called instead: the peer is not the counted
+ *  one, or has announced another method. `ep`, `leads`: as in
+ *  ucp_learn_peer_t. */
+int ucp_learn_exchange_repeat(ucp_learn_exchange_t *exchange, const void *ep,
+                              int leads);
+
 /** Reports the time at which the transfer begins. */
 static inline void ucp_learn_exchange_begin(ucp_learn_exchange_t *exchange,
                                             uint64_t now)

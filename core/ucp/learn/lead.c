@@ -53,6 +53,25 @@ unsigned ucp_lead_exchange(const ucp_learn_entry_t *entry, ucp_learn_t *learn,
     return method;
 }
 
+unsigned ucp_lead_quiet(ucp_learn_t *learn, unsigned limit)
+{
+    return ucp_learn_exchange_quiet(exchange_of(learn), limit);
+}
+
+unsigned ucp_lead_repeat(ucp_learn_t *learn, ucp_request_t *req)
+{
+    ucp_learn_exchange_t *exchange = exchange_of(learn);
+    ucp_ep_h ep                    = req->send.ep;
+
+    if (!ucp_learn_exchange_repeat(exchange, ep, peer_leads(ep))) {
+        return UCP_LEARN_NONE;
+    }
+    if (!peer_leads(ep)) {
+        req->lead = (uint16_t)(UCP_LEAD_EXCHANGE + exchange->method);
+    }
+    return exchange->method;
+}
+
 void ucp_lead_stop_exchange(ucp_learn_t *learn, ucp_ep_h ep)
 {
     if (learn != NULL) {

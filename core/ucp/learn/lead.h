@@ -28,6 +28,14 @@ enum {
 unsigned ucp_lead_exchange(const ucp_learn_entry_t *entry, ucp_learn_t *learn,
                            ucp_request_t *req, ucp_learn_now_t *now);
 
+/** Returns for how many of the next transfers, at most `limit`,
+ *  ucp_lead_repeat() may be called. */
+unsigned ucp_lead_quiet(ucp_learn_t *learn, unsigned limit);
+
+/** As ucp_lead_exchange(), for a transfer like the last one, which is not timed.
+ *  Returns UCP_LEARN_NONE if ucp_lead_exchange() must be called. */
+unsigned ucp_lead_repeat(ucp_learn_t *learn, ucp_request_t *req);
+
 /** Called for a transfer that does not belong to an exchange, and for an
  *  endpoint that is freed: ends the timing of exchanges with the peer. `learn`:
  *  of exchanges; may be NULL. */

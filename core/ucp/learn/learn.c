@@ -16,9 +16,8 @@
  * ones: all of them together exceed these trials. */
 enum { ODD_PARTS = 6, ODD_DOUBLINGS = UCP_LEARN_ODD - 1 };
 
-/* A trial with at least three samples, or one sample of long transfers, ends
- * early if the method takes more than this many times as long as the selected
- * one. */
+/* If a method takes more than this many times as long as the selected one, its
+ * next trial is later, and a trial with at least three samples ends early. */
 #define HOPELESS 2.0
 
 /* Limit of the time that trials add, as a fraction of the time of all
@@ -232,6 +231,19 @@ static unsigned find_due(const ucp_learn_t *learn)
     return due;
 }
 
+unsigned ucp_learn_quiet(const ucp_learn_t *learn, unsigned limit)
+{
+    unsigned i;
+
+    for (i = 0; i < UCP_LEARN_MAX_METHODS; ++i) {
+        if ((learn->methods & UCS_BIT(i)) && (remaining(learn, i) > 0)) {
+            limit = ucs_min(limit, (unsigned)remaining(learn, i) - 1);
+        }
+    }
+    i = (learn->trial == UCP_LEARN_NONE) ? find_due(learn) : learn->trial;
+    return (i == UCP_LEARN_NONE) ? limit : 0;
+}
+
 /* Starts a trial and drops the method's older samples. But if the method is the
  * selected one and has samples, the trial adds one sample to them. */
 static void start_trial(ucp_learn_t *learn, unsigned method)
@@ -401,13 +413,22 @@ static void end_first(ucp_learn_t *learn, double sample)
     }
 }
 
-static int is_hopeless(const ucp_learn_t *learn, unsigned index)
+/* True if a method takes more than `limit` times as long as the selected one. */
+static int exceeds(const ucp_learn_t *learn, unsigned index, double limit)
 {
-    unsigned least = learn->is_long ? 1 : 3;
-
-    return (index != learn->best) && (learn->method[index].count >= least) &&
+    return (index != learn->best) &&
            (ucp_learn_time(learn, index) >
-            HOPELESS * ucp_learn_time(learn, learn->best));
+            limit * ucp_learn_time(learn, learn->best));
+}
+
+/* True if the trial of the method may end before all of its transfers. */
+static int is_slow(const ucp_learn_t *learn, unsigned index)
+{
+    unsigned count = learn->method[index].count;
+
+    return (learn->slow_limit > 0) ?
+               (count > 0) && exceeds(learn, index, learn->slow_limit) :
+               (count >= 3) && exceeds(learn, index, HOPELESS);
 }
 
 void ucp_learn_postpone_alike(ucp_learn_t *learn, unsigned index,
@@ -423,8 +444,8 @@ void ucp_learn_postpone_alike(ucp_learn_t *learn, unsigned index,
     }
 }
 
-/* Called when a trial has shown that the method `index` is hopeless: its next
- * trial, and the first ones of methods like it, begin later. */
+/* The next trial of the method `index`, and the first ones of methods like it,
+ * begin later. */
 static void postpone(ucp_learn_t *learn, unsigned index)
 {
     if (learn->method[index].gap == UCP_LEARN_MIN_GAP) {
@@ -455,12 +476,12 @@ void ucp_learn_result(ucp_learn_t *learn, double seconds_per_byte)
         add_of_trial(learn, seconds_per_byte,
                      num_timed(learn, index) - learn->left);
     }
-    if ((learn->left > 0) && !is_hopeless(learn, index)) {
+    if ((learn->left > 0) && !is_slow(learn, index)) {
         return;
     }
     before       = learn->best;
     learn->trial = UCP_LEARN_NONE;
-    if (is_hopeless(learn, index)) {
+    if (exceeds(learn, index, HOPELESS)) {
         postpone(learn, index);
     }
     if (index != before) {

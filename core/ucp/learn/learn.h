@@ -114,6 +114,10 @@ typedef struct ucp_learn {
      *  transfer suffer from the change of the method. 0, unless the caller
      *  changes it: the first transfer is not timed */
     float first_limit;
+    /** A trial ends after its first sample if that takes more than this many
+     *  times as long as the selected method. 0, unless the caller changes it:
+     *  a sample of a short transfer shows too little */
+    float slow_limit;
     /** Mean of the samples of the trial under way, each at most COSTLY times
      *  (learn.c) the time of the selected method */
     float mean;
@@ -153,6 +157,11 @@ void ucp_learn_continue(ucp_learn_t *learn, const ucp_learn_t *from);
  *  caller shall time this transfer. No other one is timed until
  *  ucp_learn_result() or ucp_learn_drop() is called for it. */
 unsigned ucp_learn_next(ucp_learn_t *learn, int *timed_p);
+
+/** Returns for how many of the next transfers, at most `limit`, ucp_learn_next()
+ *  will return the selected method without timing. The caller may add as many to
+ *  ucp_learn_t::count instead of calling it. */
+unsigned ucp_learn_quiet(const ucp_learn_t *learn, unsigned limit);
 
 /** Counts a transfer by a method that the caller has selected. The search pauses
  *  until the next ucp_learn_next(). */

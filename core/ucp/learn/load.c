@@ -23,10 +23,10 @@
 
 /* Transfers of a window. If half as many bytes are received as sent, they belong
  * to streams in both directions, or to exchanges: if at most a quarter follows
- * others, during a quarter the process waits for data, and all take at most BUSY
- * times as long as they would take one after another. If the process does other
- * work for most of the time, the time between two transfers shows too little.
- * Two windows in a row must show another kind before it changes. */
+ * others, and all take at most BUSY times as long as they would take one after
+ * another. If the process does other work for most of the time, the time between
+ * two transfers shows too little. Two windows in a row must show another kind
+ * before it changes. */
 enum { WINDOW = 16, FEW = WINDOW / 4, MAX_FAILED = 2 };
 #define BUSY 4.0
 
@@ -71,8 +71,7 @@ static int is_loaded(const ucp_timing_t *timing, const ucp_learn_entry_t *entry,
     return ucs_time_to_sec(ucp_learn_now(now) - since) < bytes * time;
 }
 
-/* True if transfers to the peer are in flight; those from it do not count. */
-static int has_sends(ucp_ep_h ep)
+int ucp_learn_has_sends(ucp_ep_h ep)
 {
     const ucp_request_t *req;
 
@@ -90,7 +89,7 @@ static int has_sends(ucp_ep_h ep)
 static int is_following(const ucp_learn_entry_t *entry, ucp_ep_h ep,
                         size_t length, ucp_learn_now_t *now)
 {
-    return has_sends(ep) ||
+    return ucp_learn_has_sends(ep) ||
            ((entry->last_ep == ep) &&
             (ep->worker->received - entry->last_received < length / 2) &&
             (ucs_time_to_sec(ucp_learn_now(now) - entry->last_time) <
@@ -109,19 +108,16 @@ static ucp_learn_load_t kind_of(const ucp_learn_window_t *window, uint64_t sent,
     if (window->following > FEW) {
         return UCP_LEARN_BOTH;
     }
-    return ((window->expecting >= FEW) &&
-            (seconds < BUSY * (double)sent * seconds_per_byte)) ?
+    return (seconds < BUSY * (double)sent * seconds_per_byte) ?
                UCP_LEARN_EXCHANGE :
                UCP_LEARN_ALONE;
 }
 
 /* Adds a transfer to the window, and decides at its end what the transfers
- * belong to. `follows`: is_following(). `expects`: non-zero if receives are
- * posted. */
+ * belong to. `follows`: is_following(). */
 static void note_transfer(struct ucp_trials *trials,
                           const ucp_learn_entry_t *entry, ucp_ep_h ep,
-                          size_t length, ucp_learn_now_t *now, int follows,
-                          int expects)
+                          size_t length, ucp_learn_now_t *now, int follows)
 {
     ucp_learn_window_t *window = &trials->window;
     uint64_t received          = ep->worker->received;
@@ -129,7 +125,6 @@ static void note_transfer(struct ucp_trials *trials,
     unsigned shown, failed;
 
     window->following += (follows != 0);
-    window->expecting += expects || !ucs_list_is_empty(&ep->awaited);
     if (++window->count < WINDOW) {
         return;
     }
@@ -153,8 +148,7 @@ static void note_transfer(struct ucp_trials *trials,
 
 ucp_learn_load_t ucp_learn_load_of(struct ucp_trials *trials,
                                    const ucp_learn_entry_t *entry, ucp_ep_h ep,
-                                   size_t length, ucp_learn_now_t *now,
-                                   int expects)
+                                   size_t length, ucp_learn_now_t *now)
 {
     const ucp_timing_t *timing = &trials->timing;
     int is_open = ucp_timing_is_open(timing) && (timing->ep == ep);
@@ -165,7 +159,7 @@ ucp_learn_load_t ucp_learn_load_of(struct ucp_trials *trials,
         ep->worker->context->options.proto_learn_streams) {
         follows = is_following(entry, ep, length, now);
         if (!is_open || (trials->window.kind != UCP_LEARN_BOTH)) {
-            note_transfer(trials, entry, ep, length, now, follows, expects);
+            note_transfer(trials, entry, ep, length, now, follows);
         }
         kind = trials->window.kind;
         if ((kind == UCP_LEARN_EXCHANGE) && !is_open && !follows) {

@@ -21,7 +21,6 @@ struct ucp_trials;
 typedef struct ucp_learn_window {
     uint8_t count;     /**< Number of these transfers */
     uint8_t following; /**< Of these, transfers that followed others */
-    uint8_t expecting; /**< Of these, those during which data was awaited */
     uint8_t failed;    /**< Windows in a row that showed another kind */
     /** What the transfers belong to: UCP_LEARN_EXCHANGE, UCP_LEARN_BOTH, or
      *  UCP_LEARN_ALONE for anything else */
@@ -45,12 +44,13 @@ static inline ucs_time_t ucp_learn_now(ucp_learn_now_t *now)
     return now->time;
 }
 
+/** True if transfers to the peer are in flight; those from it do not count. */
+int ucp_learn_has_sends(ucp_ep_h ep);
+
 /** Returns the load of the transfer of `length` bytes that begins now, and adds
- *  it to the window. `expects`: non-zero if receives are posted that wait for
- *  messages. */
+ *  it to the window. */
 ucp_learn_load_t ucp_learn_load_of(struct ucp_trials *trials,
                                    const ucp_learn_entry_t *entry, ucp_ep_h ep,
-                                   size_t length, ucp_learn_now_t *now,
-                                   int expects);
+                                   size_t length, ucp_learn_now_t *now);
 
 #endif

@@ -114,14 +114,17 @@ typedef struct ucp_timing {
     ucp_mark_t marks[UCP_TIMING_MARKS];
 } ucp_timing_t;
 
-/** The last transfer of a stream for which everything was decided. The selection
- *  holds for the next ones that are like it and are not timed (trial.c). */
+/** The last transfer of a stream or exchange for which everything was decided. The
+ *  selection holds for the next ones that are like it and are not timed
+ *  (trial.c). */
 typedef struct ucp_trial_last {
     ucp_ep_h ep; /**< NULL if there is no such transfer */
     const ucp_ep_config_t *config;
-    const void *lanes; /**< As in ucp_learn_entry_t */
-    ucp_learn_stream_t *stream;
-    uint64_t received; /**< Value of ucp_worker::received */
+    const void *lanes;  /**< As in ucp_learn_entry_t */
+    ucp_learn_t *learn; /**< The state of the search */
+    /** Value of ucp_worker::received; in an exchange at the last transfer that
+     *  was repeated */
+    uint64_t received;
     ucp_op_t op;
     uint8_t class; /**< Its class of sizes */
     uint8_t load;  /**< Its ucp_learn_load_t */

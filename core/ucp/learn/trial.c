@@ -23,8 +23,8 @@
  * peer makes no progress. */
 #define TIMING_MAX 1.0
 
-/* Number of transfers of a stream between two that add to the window (load.h),
- * as long as the others are like them. */
+/* Number of transfers between two for which everything is decided, as long as the
+ * others are like them. */
 enum { REPEAT = 7 };
 
 /* Transfers over an endpoint with one of these flags are not timed, for
@@ -90,7 +90,8 @@ static unsigned select_in_stream(struct ucp_trials *trials,
     return ucp_learn_stream_method(stream);
 }
 
-/* Keeps the selection of a transfer in a stream for the next `count` ones. */
+/* Keeps the selection of a transfer in a stream or exchange for the next `count`
+ * ones. */
 static void keep(struct ucp_trials *trials, const ucp_learn_entry_t *entry,
                  const ucp_request_t *req, ucp_learn_t *learn,
                  ucp_learn_load_t load, unsigned count)
@@ -99,7 +100,7 @@ static void keep(struct ucp_trials *trials, const ucp_learn_entry_t *entry,
         .ep       = req->send.ep,
         .config   = entry->config,
         .lanes    = entry->lanes,
-        .stream   = ucp_learn_stream_of(learn),
+        .learn    = learn,
         .received = req->send.ep->worker->received,
         .op       = entry->op,
         .class    = (uint8_t)ucp_learn_size_class(req->dt.length),
@@ -108,16 +109,54 @@ static void keep(struct ucp_trials *trials, const ucp_learn_entry_t *entry,
     };
 }
 
+/* repeat() for a stream. */
+static unsigned repeat_in_stream(const struct ucp_trials *trials, ucp_ep_h ep)
+{
+    const ucp_trial_last_t *last = &trials->last;
+    ucp_learn_stream_t *stream   = ucp_learn_stream_of(last->learn);
+
+    return (ucp_timing_needs_transfers(&trials->timing) ||
+            ucs_list_is_empty(&ep->awaited) ||
+            ((last->load == UCP_LEARN_STREAM) &&
+             (last->received != ep->worker->received)) ||
+            !ucp_learn_stream_repeat(stream)) ?
+               UCP_LEARN_NONE :
+               ucp_learn_stream_method(stream);
+}
+
+/* repeat() for an exchange: since the last transfer data of the peer has
+ * arrived. */
+static unsigned repeat_in_exchange(struct ucp_trials *trials,
+                                   ucp_request_t *req)
+{
+    ucp_trial_last_t *last = &trials->last;
+    ucp_ep_h ep            = req->send.ep;
+    uint64_t since         = ep->worker->received - last->received;
+    unsigned method;
+
+    if ((trials->timing.ep != NULL) || (since < req->dt.length / 2) ||
+        ucp_learn_has_sends(ep)) {
+        return UCP_LEARN_NONE;
+    }
+    method = ucp_lead_repeat(last->learn, req);
+    if (method != UCP_LEARN_NONE) {
+        ++trials->window.count;
+        last->received = ep->worker->received;
+    }
+    return method;
+}
+
 /* Returns the method of a transfer for which nothing has to be decided: it is
- * like the last one of a stream, it is not timed, and no epoch may begin.
- * Otherwise returns UCP_LEARN_NONE. The decisions of select_method() take time
- * because their code is often not in the caches after the system calls that
- * copy data. */
-static unsigned repeat(const ucp_request_t *req, ucp_op_t op, const void *lanes)
+ * like the last one of a stream or exchange, it is not timed, and no epoch or
+ * trial may begin. Otherwise returns UCP_LEARN_NONE. The decisions of
+ * select_method() take time because their code is often not in the caches after
+ * the system calls that copy data. */
+static unsigned repeat(ucp_request_t *req, ucp_op_t op, const void *lanes)
 {
     ucp_ep_h ep               = req->send.ep;
     struct ucp_trials *trials = ucp_worker_learn(ep->worker)->trials;
     ucp_trial_last_t *last;
+    unsigned method;
 
     if (trials == NULL) {
         return UCP_LEARN_NONE;
@@ -126,30 +165,30 @@ static unsigned repeat(const ucp_request_t *req, ucp_op_t op, const void *lanes)
     if ((last->ep != ep) || (last->config != ep->config) || (last->op != op) ||
         (last->lanes != lanes) || (last->left == 0) ||
         (last->class != ucp_learn_size_class(req->dt.length)) ||
-        ucp_timing_needs_transfers(&trials->timing) ||
-        ucs_list_is_empty(&ep->awaited) || (ep->flags & NEVER) ||
-        ep->connecting ||
-        ((last->load == UCP_LEARN_STREAM) &&
-         (last->received != ep->worker->received)) ||
-        !ucp_learn_stream_repeat(last->stream)) {
+        (ep->flags & NEVER) || ep->connecting) {
         return UCP_LEARN_NONE;
     }
-    --last->left;
-    trials->sent += req->dt.length;
-    return ucp_learn_stream_method(last->stream);
+    method = (last->load == UCP_LEARN_EXCHANGE) ?
+                 repeat_in_exchange(trials, req) :
+                 repeat_in_stream(trials, ep);
+    if (method != UCP_LEARN_NONE) {
+        --last->left;
+        trials->sent += req->dt.length;
+    }
+    return method;
 }
 
 /* Returns the method of a transfer, and times it if necessary. `first`: the
- * method with the lowest cost. `expects`: as in ucp_trial_select(). */
+ * method with the lowest cost. */
 static unsigned select_method(struct ucp_trials *trials,
                               ucp_learn_entry_t *entry, ucp_request_t *req,
-                              unsigned first, int expects)
+                              unsigned first)
 {
     ucp_ep_h ep           = req->send.ep;
     ucp_timing_t *timing  = &trials->timing;
     ucp_learn_now_t now   = {0};
     ucp_learn_load_t load = ucp_learn_load_of(trials, entry, ep, req->dt.length,
-                                              &now, expects);
+                                              &now);
     int is_known          = !ucp_learn_is_stream(load) ||
                    ep->worker->context->options.proto_learn_streams;
     ucp_learn_t *learn = is_known ? ucp_learn_entry_of(entry, ep, load,
@@ -169,7 +208,9 @@ static unsigned select_method(struct ucp_trials *trials,
         ucp_learn_live_open(learn, ep->worker, entry->op, load, req->dt.length);
     }
     if (load == UCP_LEARN_EXCHANGE) {
-        return ucp_lead_exchange(entry, learn, req, &now);
+        method = ucp_lead_exchange(entry, learn, req, &now);
+        keep(trials, entry, req, learn, load, ucp_lead_quiet(learn, REPEAT));
+        return method;
     }
     ucp_lead_stop_exchange(
         entry->of[UCP_LEARN_EXCHANGE][ucp_learn_size_class(req->dt.length)],
@@ -198,9 +239,9 @@ static unsigned select_method(struct ucp_trials *trials,
 /* As select_method(), and counts the bytes (ucp_trials::sent). */
 static unsigned select_and_count(struct ucp_trials *trials,
                                  ucp_learn_entry_t *entry, ucp_request_t *req,
-                                 unsigned first, int expects)
+                                 unsigned first)
 {
-    unsigned method = select_method(trials, entry, req, first, expects);
+    unsigned method = select_method(trials, entry, req, first);
 
     trials->sent += req->dt.length;
     return method;
@@ -267,7 +308,7 @@ static const ucp_proto_t *rndv_of(const ucp_ep_config_t *config, ucp_op_t op)
  * protocol `proto` is used. `rndv`: the protocol of a rendezvous. */
 static unsigned select_for_message(ucp_request_t *req, ucp_op_t op,
                                    const ucp_proto_t *proto,
-                                   const ucp_proto_t *rndv, int expects)
+                                   const ucp_proto_t *rndv)
 {
     ucp_ep_h ep                   = req->send.ep;
     const ucp_ep_config_t *config = ep->config;
@@ -288,11 +329,11 @@ static unsigned select_for_message(ucp_request_t *req, ucp_op_t op,
         first = ucp_learn_method_of(
             ucp_rndv_select(config, UCP_DT_CLASS_CONTIG, req->dt.length));
     }
-    return select_and_count(trials, entry, req, first, expects);
+    return select_and_count(trials, entry, req, first);
 }
 
 const ucp_proto_t *ucp_trial_select(ucp_request_t *req, ucp_op_t op,
-                                    const ucp_proto_t *proto, int expects)
+                                    const ucp_proto_t *proto)
 {
     const ucp_ep_config_t *config = req->send.ep->config;
     const ucp_proto_t *rndv       = rndv_of(config, op);
@@ -303,7 +344,7 @@ const ucp_proto_t *ucp_trial_select(ucp_request_t *req, ucp_op_t op,
     }
     method = repeat(req, op, NULL);
     if (method == UCP_LEARN_NONE) {
-        method = select_for_message(req, op, proto, rndv, expects);
+        method = select_for_message(req, op, proto, rndv);
     }
     if (method == UCP_LEARN_NONE) {
         return proto;
@@ -335,7 +376,7 @@ const ucp_proto_t *ucp_trial_rma(ucp_request_t *req, ucp_op_t op,
             return proto;
         }
         method = select_and_count(trials_of(ep->worker), entry, req,
-                                  (proto == zcopy) ? by_lane : UCP_LEARN_AM, 0);
+                                  (proto == zcopy) ? by_lane : UCP_LEARN_AM);
     }
     return (method == by_lane) ? zcopy : messages;
 }

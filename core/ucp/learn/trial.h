@@ -27,26 +27,25 @@ enum {
 /** Selects the protocol of a message of at least UCP_TRIAL_MIN bytes, which the
  *  caller starts next. `proto`: the protocol that the costs select. If the
  *  result is a rendezvous by a learnt method, req->data_flags is set to the
- *  UCP_PROTO_FLAG_* of the protocol that moves its data. `expects`: non-zero if
- *  receives are posted that wait for messages.
+ *  UCP_PROTO_FLAG_* of the protocol that moves its data.
  *
  *  For an active message the caller calls this only if `proto` is a rendezvous,
  *  and only the protocol that moves the data is selected: the receiver's
  *  handler can distinguish eager messages, so they are not tried. */
 const ucp_proto_t *ucp_trial_select(ucp_request_t *req, ucp_op_t op,
-                                    const ucp_proto_t *proto, int expects);
+                                    const ucp_proto_t *proto);
 
 /** As ucp_trial_select(), for a message of any length. `attr`: UCP_OP_ATTR_* of
  *  the user's call, some of which exclude other protocols than `proto`. */
 static UCS_F_ALWAYS_INLINE const ucp_proto_t *
 ucp_trial_message(ucp_request_t *req, ucp_op_t op, size_t length,
-                  const ucp_proto_t *proto, uint32_t attr, int expects)
+                  const ucp_proto_t *proto, uint32_t attr)
 {
     const uint32_t fixed = UCP_PROTO_ATTR_SOON | UCP_OP_ATTR_FLAG_MULTI_SEND;
 
     return (ucs_likely(length < UCP_TRIAL_MIN) || (attr & fixed)) ?
                proto :
-               ucp_trial_select(req, op, proto, expects);
+               ucp_trial_select(req, op, proto);
 }
 
 /** As ucp_trial_select(), for a put or get of contiguous memory whose remote

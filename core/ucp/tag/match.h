@@ -149,13 +149,6 @@ void ucp_tag_offload_cancel(struct ucp_tag_offload *offload,
  *  cancels it there. */
 void ucp_tag_expected_remove(ucp_tag_match_t *tm, ucp_request_t *req);
 
-/** True if receives are posted that no message has matched. Those that the
- *  tag_sender_mask stores under other keys count too. */
-static inline int ucp_tag_is_expecting(const ucp_tag_match_t *tm)
-{
-    return (tm->expected.num_wild > 0) || (tm->expected.by_key[0].count > 0);
-}
-
 /** As ucp_tag_expected_match(). Also finds receives whose mask does not have
  *  all bits. */
 ucp_request_t *ucp_tag_expected_match_wild(ucp_tag_match_t *tm, ucp_tag_t tag);

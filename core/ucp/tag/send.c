@@ -41,9 +41,7 @@ static ucs_status_ptr_t start_send(ucp_ep_h ep, const void *buffer,
     proto = ucp_proto_of_message(ep->worker, ep->config, op, req->dt.dt_class,
                                  req->dt.length, attr);
     if (op == UCP_OP_TAG_SEND) {
-        proto = ucp_trial_message(req, op, req->dt.length, proto, attr,
-                                  ucp_tag_is_expecting(
-                                      ucp_worker_tag(ep->worker)));
+        proto = ucp_trial_message(req, op, req->dt.length, proto, attr);
     }
     status = ucp_proto_start(req, proto, attr);
     return ucp_send_result(req, status, param);

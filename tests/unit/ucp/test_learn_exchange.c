@@ -58,6 +58,8 @@ static double best_of(const machine_t *machine)
 typedef struct pair {
     ucp_learn_exchange_t side[2];
     unsigned method[2]; /* Of the last exchange */
+    unsigned left[2];   /* Transfers that may be repeated (trial.c) */
+    unsigned repeated;
     uint64_t now;
     unsigned mixed; /* Number of exchanges with different methods */
 } pair_t;
@@ -79,19 +81,35 @@ static ucp_learn_peer_t peer_of(const pair_t *pair, unsigned k)
     return (ucp_learn_peer_t){&pair->side[1 - k], 2 - k, k == 1};
 }
 
+/* Returns the method of the next transfer of side `k`, as trial.c selects it. */
+static unsigned select_method(pair_t *pair, unsigned k, uint64_t now)
+{
+    ucp_learn_exchange_t *side = &pair->side[k];
+    ucp_learn_peer_t peer      = peer_of(pair, k);
+    unsigned method;
+
+    if ((pair->left[k] > 0) &&
+        ucp_learn_exchange_repeat(side, peer.ep, peer.leads)) {
+        --pair->left[k];
+        ++pair->repeated;
+        return side->method;
+    }
+    method        = ucp_learn_exchange_next(side, &peer, LENGTH, now);
+    pair->left[k] = ucp_learn_exchange_quiet(side, 7);
+    return method;
+}
+
 /* Makes an exchange. The announcements arrive after both transfers have begun;
  * those of `silent` never arrive. */
 static void exchange(pair_t *pair, const machine_t *machine, int silent)
 {
-    ucp_learn_peer_t peer;
     double time, delay;
     int k;
 
     for (k = 0; k < 2; ++k) {
         delay           = 1e3 * machine->delay * random_unit();
-        peer            = peer_of(pair, (unsigned)k);
-        pair->method[k] = ucp_learn_exchange_next(&pair->side[k], &peer, LENGTH,
-                                                  pair->now + (uint64_t)delay);
+        pair->method[k] = select_method(pair, (unsigned)k,
+                                        pair->now + (uint64_t)delay);
     }
     for (k = 0; k < 2; ++k) {
         if (k != silent) {
@@ -165,6 +183,7 @@ START_TEST(both_change_together)
         exchange(&pair, &machine, -1);
     }
     ck_assert_uint_lt(pair.mixed, 100);
+    ck_assert_uint_gt(pair.repeated, 20000);
 }
 END_TEST
 
@@ -253,6 +272,28 @@ START_TEST(the_lowest_peer_is_counted)
 }
 END_TEST
 
+/* Only transfers to the counted peer are repeated. */
+START_TEST(other_transfers_are_not_repeated)
+{
+    ucp_learn_exchange_t exchange;
+    const char name = 0, other = 0;
+    const ucp_learn_peer_t peer = {&name, 7, 1};
+
+    ucp_learn_exchange_init(&exchange, UCS_MASK(METHODS), GET, unknown, 0);
+    ucp_learn_exchange_next(&exchange, &peer, LENGTH, 1000);
+    ck_assert_uint_gt(ucp_learn_exchange_quiet(&exchange, 7), 0);
+    ck_assert_int_ne(ucp_learn_exchange_repeat(&exchange, &name, 1), 0);
+    ck_assert_int_eq(ucp_learn_exchange_repeat(&exchange, &other, 1), 0);
+    ck_assert_uint_eq(exchange.learn.count, 2);
+    ucp_learn_exchange_announced(&exchange, 7, AM);
+    ck_assert_int_eq(ucp_learn_exchange_repeat(&exchange, &name, 1), 0);
+    ucp_learn_exchange_next(&exchange, &peer, LENGTH, 2000);
+    ck_assert_int_ne(ucp_learn_exchange_repeat(&exchange, &name, 1), 0);
+    ucp_learn_exchange_stop(&exchange, &name);
+    ck_assert_int_eq(ucp_learn_exchange_repeat(&exchange, &name, 1), 0);
+}
+END_TEST
+
 /* A pause, and transfers that do not belong to the exchange, are no samples. */
 START_TEST(pauses_are_no_samples)
 {
@@ -287,4 +328,5 @@ END_TEST
 
 SUITE_MAIN("learn_exchange", both_find_the_best_pair, both_change_together,
            a_silent_leader_is_not_followed, only_valid_announcements_are_used,
-           the_lowest_peer_is_counted, pauses_are_no_samples)
+           the_lowest_peer_is_counted, other_transfers_are_not_repeated,
+           pauses_are_no_samples)

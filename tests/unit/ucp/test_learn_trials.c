@@ -105,6 +105,22 @@ START_TEST(methods_like_a_slow_one_are_tried_later)
 }
 END_TEST
 
+/* A trial of a slow method ends after three samples, or after one if the
+ * transfers take so long that it suffices. */
+START_TEST(trials_of_slow_methods_end_early)
+{
+    const unsigned methods = UCS_BIT(EAGER) | UCS_BIT(GET);
+    ucp_learn_t learn;
+
+    ucp_learn_init(&learn, methods, GET, unknown, 0);
+    ck_assert_uint_eq(count_of(&learn, EAGER, 100), UCP_LEARN_WARM + 3);
+    ucp_learn_init(&learn, methods, GET, unknown, 0);
+    learn.slow_limit = 1.4F;
+    ck_assert_uint_eq(count_of(&learn, EAGER, 100), UCP_LEARN_WARM + 1);
+    ck_assert_uint_eq(learn.best, GET);
+}
+END_TEST
+
 /* Makes transfers by get, each of 1 s, until the first trial of put has ended,
  * whose first transfer takes `first`, the others 0.9 s. Returns the number of
  * transfers by put. */
@@ -177,4 +193,5 @@ END_TEST
 
 SUITE_MAIN("learn_trials", expected_times_determine_the_first_trials,
            methods_like_a_slow_one_are_tried_later,
+           trials_of_slow_methods_end_early,
            a_slow_first_transfer_ends_a_long_trial, the_cost_of_a_change_counts)

@@ -222,7 +222,7 @@ START_TEST(an_epoch_does_not_change_the_load)
     for (i = 0; (i < 128) && (load == UCP_LEARN_BOTH); ++i) {
         now  = (ucp_learn_now_t){(ucs_time_t)(sim.now += 10)};
         load = ucp_learn_load_of(epoch.trials, epoch.trials->entries,
-                                 epoch.local.ep, PART, &now, 1);
+                                 epoch.local.ep, PART, &now);
         epoch.trials->sent += PART;
         if (i < 64) {
             ck_assert_int_eq(load, UCP_LEARN_BOTH);
