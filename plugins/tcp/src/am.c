@@ -219,6 +219,7 @@ ucs_status_t tcp_ep_am_zcopy(uct_ep_h uct_ep, uint8_t id, const void *header,
     if (status != UCS_OK) {
         return status;
     }
+    tcp_tx_align(conn, TCP_WIRE_HDR + header_length, &zcopy->iov[0]);
     status = am_zcopy_head(conn, zcopy, id, header, header_length, length);
     if (status != UCS_OK) {
         tcp_op_free(conn->iface, zcopy);

@@ -439,6 +439,12 @@ uint64_t tcp_tx_zcopy_puts(const tcp_zcopy_t *zcopy);
 void tcp_tx_cancel_ep(tcp_conn_t *conn, tcp_ep_t *ep, ucs_status_t status);
 int tcp_tx_has_room(const tcp_conn_t *conn);
 
+/* --- align.c -------------------------------------------------------------- */
+/* Called before a frame with a header of this length and this data is queued, in
+ * which the data is not copied. If the kernel would copy it slowly, first queues
+ * frames that repeat what the peer knows. */
+void tcp_tx_align(tcp_conn_t *conn, size_t header, const struct iovec *data);
+
 /* --- rx.c ---------------------------------------------------------------- */
 /* Receives and handles frames; returns the number of events. */
 unsigned tcp_rx(tcp_conn_t *conn);

@@ -136,6 +136,7 @@ ucs_status_t tcp_ep_put_zcopy(uct_ep_h uct_ep, const uct_iov_t *iov,
     if (status != UCS_OK) {
         return status;
     }
+    tcp_tx_align(conn, TCP_WIRE_HDR + sizeof(tcp_wire_put_t), &zcopy->iov[0]);
     zcopy->is_put = 1;
     zcopy->left   = length;
     put_fill(&zcopy->put, remote_addr, rkey);
@@ -341,6 +342,7 @@ void tcp_serve_add(tcp_conn_t *conn, const tcp_wire_get_t *wire)
 void tcp_serve_queue(tcp_conn_t *conn)
 {
     tcp_serve_t *serve = conn->serve_head;
+    struct iovec data;
 
     if (serve->queued) {
         return;
@@ -348,6 +350,9 @@ void tcp_serve_queue(tcp_conn_t *conn)
     serve->queued   = 1;
     serve->seg_left = (uint32_t)tcp_min(serve->left, conn->iface->seg_size);
     serve->left -= serve->seg_left;
+    data = (struct iovec){.iov_base = (void *)(uintptr_t)serve->address,
+                          .iov_len  = serve->seg_left};
+    tcp_tx_align(conn, sizeof(serve->hdr), &data);
     serve->pad     = (uint8_t)tcp_wire_pad(serve->seg_left);
     serve->hdr     = tcp_wire_frame(TCP_WIRE_DATA, 0, serve->seg_left);
     serve->hdr_off = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Active messages between two processes: every kind, sizes around every limit,
- * order, the flag UCT_SEND_FLAG_PEER_CHECK, the number of system calls, and
- * setting a tracer.
+ * order, the flag UCT_SEND_FLAG_PEER_CHECK, the number of system calls, what
+ * precedes data in them, and setting a tracer.
  */
 #include "pattern.h"
 #include "side.h"
@@ -20,6 +20,23 @@
  * take precedence over those of the C library. */
 static unsigned num_sends;
 
+/* System calls in which data of a page or more begins 1 to 31 bytes later than in
+ * its page, so that copying it is slow (align.c). */
+static unsigned num_near;
+
+static void count_near(const struct msghdr *msg)
+{
+    size_t begin = 0;
+    uintptr_t base;
+
+    for (size_t i = 0; i < msg->msg_iovlen; ++i) {
+        base = (uintptr_t)msg->msg_iov[i].iov_base;
+        num_near += (msg->msg_iov[i].iov_len >= 4096) &&
+                    ((begin - base - 1) % 4096 < 31);
+        begin += msg->msg_iov[i].iov_len;
+    }
+}
+
 ssize_t send(int fd, const void *data, size_t length, int flags)
 {
     ++num_sends;
@@ -29,6 +46,7 @@ ssize_t send(int fd, const void *data, size_t length, int flags)
 ssize_t sendmsg(int fd, const struct msghdr *msg, int flags)
 {
     ++num_sends;
+    count_near(msg);
     return syscall(SYS_sendmsg, fd, msg, flags);
 }
 
@@ -253,6 +271,30 @@ static void sends_zcopy_shapes(void *arg, int fd)
     sender_close(fd);
 }
 
+/* Sends data from each multiple of 8 bytes of a page's first lines. */
+static void sends_from_each_offset(void *arg, int fd)
+{
+    static uint8_t page[3 * 4096] __attribute__((aligned(4096)));
+    uct_iov_t iov = {.length = 8192, .count = 1};
+    ucs_status_t status;
+
+    sender_open(fd);
+    EXPECT_EQ(side_flush(&sender, sender_ep, 0), UCS_OK);
+    num_near = 0;
+    for (size_t offset = 0; offset < 256; offset += 8) {
+        prepare(8 + iov.length);
+        iov.buffer = memcpy(page + offset, message + 8, iov.length);
+        while ((status = uct_ep_am_zcopy(sender_ep, ID, message, 8, &iov, 1, 0,
+                                         &completion)) == UCS_ERR_NO_RESOURCE) {
+            side_progress(&sender);
+        }
+        EXPECT_TRUE((status == UCS_OK) || (status == UCS_INPROGRESS));
+        EXPECT_EQ(side_flush(&sender, sender_ep, 0), UCS_OK);
+    }
+    EXPECT_EQ(num_near, 0);
+    sender_close(fd);
+}
+
 /* Sends messages of all kinds in a pseudo-random order. */
 static void sends_a_mixture(void *arg, int fd)
 {
@@ -302,6 +344,8 @@ static void sends_with_checks(void *arg, int fd)
 
 PAIR_TEST(am_arrives_whole_at_every_size, sends_all_sizes, receive_all)
 PAIR_TEST(am_zcopy_takes_every_shape, sends_zcopy_shapes, receive_all)
+PAIR_TEST(am_zcopy_is_not_just_ahead_of_its_page, sends_from_each_offset,
+          receive_all)
 PAIR_TEST(am_keeps_its_order_among_kinds, sends_a_mixture, receive_all)
 PAIR_TEST(am_that_checks_its_peer_arrives_once, sends_with_checks, receive_all)
 
@@ -377,6 +421,7 @@ static void sets_a_tracer(void *arg, int fd)
 PAIR_TEST(am_can_be_traced, sets_a_tracer, sets_a_tracer)
 
 SUITE_RUN("tcp am", am_arrives_whole_at_every_size, am_zcopy_takes_every_shape,
+          am_zcopy_is_not_just_ahead_of_its_page,
           am_keeps_its_order_among_kinds, am_that_checks_its_peer_arrives_once,
           am_goes_both_ways_at_once, am_short_bursts_leave_together,
           am_can_be_traced)
