@@ -27,12 +27,27 @@
  * others are like them. */
 enum { REPEAT = 7 };
 
+enum { NETWORK_MIN = 131072 }; /* See has_methods() */
+
 /* Transfers over an endpoint with one of these flags are not timed, for
  * example, because lanes have failed. */
 enum {
     NEVER = UCP_EP_FLAG_FAILED | UCP_EP_FLAG_CLOSING | UCP_EP_FLAG_NO_GET |
             UCP_EP_FLAG_FENCING,
 };
+
+static int has_one_network_lane(const ucp_ep_config_t *config)
+{
+    return (config->num_lanes == 1) && config->lanes[UCP_AM_LANE].is_network;
+}
+
+/* True if the fastest method for streams is searched: not over a single lane of a
+ * network, where all methods bring about the same rate. */
+static int learns_streams(const ucp_ep_h ep)
+{
+    return ep->worker->context->options.proto_learn_streams &&
+           !has_one_network_lane(ep->config);
+}
 
 static struct ucp_trials *trials_of(ucp_worker_h worker)
 {
@@ -189,11 +204,10 @@ static unsigned select_method(struct ucp_trials *trials,
     ucp_learn_now_t now   = {0};
     ucp_learn_load_t load = ucp_learn_load_of(trials, entry, ep, req->dt.length,
                                               &now);
-    int is_known          = !ucp_learn_is_stream(load) ||
-                   ep->worker->context->options.proto_learn_streams;
-    ucp_learn_t *learn = is_known ? ucp_learn_entry_of(entry, ep, load,
-                                                       req->dt.length, first) :
-                                    NULL;
+    int is_known          = !ucp_learn_is_stream(load) || learns_streams(ep);
+    ucp_learn_t *learn    = is_known ? ucp_learn_entry_of(entry, ep, load,
+                                                          req->dt.length, first) :
+                                       NULL;
     unsigned method;
     int timed, is_trial;
 
@@ -264,13 +278,13 @@ static int is_learning(ucp_ep_h ep)
 
 /* True if a message of this length can be sent by several methods: its data can
  * be put or got over a lane, or it may be eager. Over a single lane of a network
- * the costs decide: a rendezvous takes several times as long as an eager
- * message there, so trials would cost more than they gain. */
+ * the costs decide for messages of less than NETWORK_MIN bytes: a rendezvous
+ * takes several times as long as an eager message there, so trials would cost
+ * more than they gain. */
 static int has_methods(const ucp_ep_config_t *config, ucp_op_t op,
                        size_t length)
 {
-    return ((config->num_lanes > 1) ||
-            !config->lanes[UCP_AM_LANE].is_network) &&
+    return (!has_one_network_lane(config) || (length >= NETWORK_MIN)) &&
            ((config->rndv_lane != UCP_NULL_LANE) ||
             ((op == UCP_OP_TAG_SEND) &&
              (ucp_learn_size_class(length) < UCP_LEARN_EAGER_END)));

@@ -313,6 +313,26 @@ START_TEST(one_lane_has_two_methods)
 }
 END_TEST
 
+/* Over a single lane of a network there is a choice for long messages that do not
+ * follow each other. */
+START_TEST(one_network_lane_has_two_methods)
+{
+    ucp_lane_config_t *lane;
+    local_t local;
+
+    open_lanes(&local, &machines[3], 1, "y");
+    lane = (ucp_lane_config_t *)&local.ep->config->lanes[UCP_AM_LANE];
+    lane->is_network = 1;
+    transfer_bytes(&local, 65536, 40);
+    ck_assert(!contains(&local, "64 KiB"));
+    transfer_bytes(&local, LENGTH / 4, 40);
+    ck_assert(contains(&local, "256 KiB: eager"));
+    stream(&local, 1000);
+    ck_assert(!contains(&local, "in streams"));
+    local_close(&local);
+}
+END_TEST
+
 /* A process that sends and receives about as much makes exchanges, for which
  * the fastest method is found, too; but not if it does other work for most of
  * the time. */
@@ -518,9 +538,10 @@ SUITE_MAIN("trial", the_fastest_is_found, a_new_size_begins_with_the_fastest,
            a_new_size_of_a_stream_begins_with_the_fastest,
            the_fastest_put_and_get_is_found, the_fastest_for_streams_is_found,
            streams_and_single_messages_are_learnt_separately,
-           one_lane_has_two_methods, exchanges_are_recognized,
-           own_announcements_are_not_followed, both_directions_are_recognized,
-           a_change_is_followed_in_a_stream, a_change_is_followed,
+           one_lane_has_two_methods, one_network_lane_has_two_methods,
+           exchanges_are_recognized, own_announcements_are_not_followed,
+           both_directions_are_recognized, a_change_is_followed_in_a_stream,
+           a_change_is_followed,
            a_measured_bandwidth_does_not_restart_the_search,
            a_stream_begins_with_one_copy, received_bytes_count,
            the_variable_switches_it_off, an_endpoint_closes_during_a_trial)
