@@ -124,16 +124,18 @@ static void keep(struct ucp_trials *trials, const ucp_learn_entry_t *entry,
     };
 }
 
-/* repeat() for a stream. */
+/* repeat() for a stream. In one direction no request needs to be under way: those
+ * of eager messages complete early. So the next transfers after a stream may
+ * count as part of it although they are alone. */
 static unsigned repeat_in_stream(const struct ucp_trials *trials, ucp_ep_h ep)
 {
     const ucp_trial_last_t *last = &trials->last;
     ucp_learn_stream_t *stream   = ucp_learn_stream_of(last->learn);
+    int is_like                  = (last->load == UCP_LEARN_STREAM) ?
+                                       (last->received == ep->worker->received) :
+                                       !ucs_list_is_empty(&ep->awaited);
 
-    return (ucp_timing_needs_transfers(&trials->timing) ||
-            ucs_list_is_empty(&ep->awaited) ||
-            ((last->load == UCP_LEARN_STREAM) &&
-             (last->received != ep->worker->received)) ||
+    return (!is_like || ucp_timing_needs_transfers(&trials->timing) ||
             !ucp_learn_stream_repeat(stream)) ?
                UCP_LEARN_NONE :
                ucp_learn_stream_method(stream);
@@ -365,7 +367,7 @@ const ucp_proto_t *ucp_trial_select(ucp_request_t *req, ucp_op_t op,
     }
     if (method == UCP_LEARN_EAGER) {
         return (proto == rndv) ?
-                   ucp_proto_find(&config->copied[op], req->dt.length) :
+                   ucp_proto_find(&config->eager, req->dt.length) :
                    proto;
     }
     req->data_flags = ucp_learn_method_flags[method];

@@ -286,6 +286,8 @@ struct ucp_ep_config {
     /** Tables for calls with a flag of UCP_PROTO_ATTR_SOON: only protocols that
      *  copy the data, so that the user can reuse the buffer early */
     ucp_proto_table_t copied[UCP_OP_MESSAGE_LAST];
+    /** Tagged messages that are not sent by a rendezvous, contiguous (learn/) */
+    ucp_proto_table_t eager;
 };
 
 /** Returns the limits and costs of active messages, which use lane 0. */

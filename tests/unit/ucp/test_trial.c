@@ -313,6 +313,33 @@ START_TEST(one_lane_has_two_methods)
 }
 END_TEST
 
+/* An eager message uses the protocol that the costs select among all that are not
+ * a rendezvous, not only among those that copy its data. */
+START_TEST(eager_messages_use_the_cheapest_protocol)
+{
+    const ucp_ep_config_t *config;
+    const ucp_proto_t *eager, *cheapest;
+    unsigned found = 0;
+    local_t local;
+    size_t length;
+
+    open_machine(&local, &machines[3], "y");
+    config = local.ep->config;
+    for (length = 4096; length <= LENGTH; length += 4096) {
+        eager    = ucp_proto_find(&config->eager, length);
+        cheapest = ucp_proto_find(
+            &config->tables[UCP_OP_TAG_SEND][UCP_DT_CLASS_CONTIG], length);
+        ck_assert(!(eager->flags & UCP_PROTO_FLAG_RNDV));
+        if (!(cheapest->flags & UCP_PROTO_FLAG_RNDV)) {
+            ck_assert_ptr_eq(eager, cheapest);
+            ++found;
+        }
+    }
+    ck_assert_uint_gt(found, 0);
+    local_close(&local);
+}
+END_TEST
+
 /* Over a single lane of a network there is a choice for long messages that do not
  * follow each other. */
 START_TEST(one_network_lane_has_two_methods)
@@ -539,9 +566,9 @@ SUITE_MAIN("trial", the_fastest_is_found, a_new_size_begins_with_the_fastest,
            the_fastest_put_and_get_is_found, the_fastest_for_streams_is_found,
            streams_and_single_messages_are_learnt_separately,
            one_lane_has_two_methods, one_network_lane_has_two_methods,
-           exchanges_are_recognized, own_announcements_are_not_followed,
-           both_directions_are_recognized, a_change_is_followed_in_a_stream,
-           a_change_is_followed,
+           eager_messages_use_the_cheapest_protocol, exchanges_are_recognized,
+           own_announcements_are_not_followed, both_directions_are_recognized,
+           a_change_is_followed_in_a_stream, a_change_is_followed,
            a_measured_bandwidth_does_not_restart_the_search,
            a_stream_begins_with_one_copy, received_bytes_count,
            the_variable_switches_it_off, an_endpoint_closes_during_a_trial)
