@@ -148,11 +148,11 @@ static void take_over(ucp_learn_t *learn, const ucp_learn_entry_t *entry,
     }
 }
 
-/* Lengthens the warm-up of eager messages and of fragments: before the transport
- * has used all of its buffers once, their lines are not in the caches. These
- * bytes may take twice as long; by that and a tenth, the first transfer of a
- * trial may be slower, if transfers are long. */
-static void set_warm_up(ucp_learn_t *learn, unsigned class)
+/* Sets how long trials are. The warm-up of eager messages and of fragments is
+ * longer: before the transport has used all of its buffers once, their lines are
+ * not in the caches. These bytes may take twice as long; by that and a tenth, the
+ * first transfer of a trial may be slower, if transfers are long. */
+static void set_trials(ucp_learn_t *learn, unsigned class)
 {
     size_t count = WARM_BYTES >> (class + UCP_LEARN_MIN_LOG);
     uint8_t warm = (uint8_t)ucs_min(count, (size_t)MAX_WARM);
@@ -179,7 +179,7 @@ static ucp_learn_t *new_alone(const ucp_learn_entry_t *entry, const ucp_ep_h ep,
     }
     ucp_learn_init(learn, expected->methods, expected->first, expected->time,
                    class >= UCP_LEARN_LONG);
-    set_warm_up(learn, class);
+    set_trials(learn, class);
     take_over(learn, entry, ep, UCP_LEARN_ALONE, class);
     return learn;
 }
@@ -238,7 +238,7 @@ static ucp_learn_t *new_exchange(const ucp_learn_entry_t *entry,
     }
     ucp_learn_exchange_init(exchange, expected->methods, expected->first,
                             expected->time, class >= UCP_LEARN_LONG);
-    set_warm_up(&exchange->learn, class);
+    set_trials(&exchange->learn, class);
     take_over(&exchange->learn, entry, ep, UCP_LEARN_EXCHANGE, class);
     return &exchange->learn;
 }

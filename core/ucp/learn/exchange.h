@@ -2,7 +2,8 @@
 /*
  * Finds the fastest of a few methods for exchanges: a process sends to a peer
  * and receives about as much, one transfer in each direction at a time, as in
- * an all-to-all or between the neighbours of a grid. Terms: learn.h.
+ * an all-to-all or between the neighbours of a grid, or a message and its
+ * answer. Terms: learn.h.
  *
  * The time of one transfer does not show what its method costs an exchange: an
  * eager message takes time of the receiver's processor, which its own transfer

@@ -199,14 +199,6 @@ static ucs_status_t fill_tables(ucp_ep_config_t *config, size_t zcopy_thresh,
         .rndv_thresh  = UCP_PROTO_THRESH_NEVER,
         .without      = UCP_PROTO_FLAG_SHORT | other_path,
     };
-    ucp_proto_query_t eager = {
-        .op           = UCP_OP_TAG_SEND,
-        .dt_class     = UCP_DT_CLASS_CONTIG,
-        .config       = config,
-        .zcopy_thresh = zcopy_thresh,
-        .rndv_thresh  = UCP_PROTO_THRESH_NEVER,
-        .without      = other_path,
-    };
     ucs_status_t status = fill_classes(config, &data);
     unsigned op;
 
@@ -218,7 +210,13 @@ static ucs_status_t fill_tables(ucp_ep_config_t *config, size_t zcopy_thresh,
             status = ucp_proto_fill(&copied, &config->copied[op]);
         }
     }
-    return (status == UCS_OK) ? ucp_proto_fill(&eager, &config->eager) : status;
+    if (status == UCS_OK) {
+        query.op          = UCP_OP_TAG_SEND;
+        query.dt_class    = UCP_DT_CLASS_CONTIG;
+        query.rndv_thresh = UCP_PROTO_THRESH_NEVER;
+        status            = ucp_proto_fill(&query, &config->eager);
+    }
+    return status;
 }
 
 /* The limit of the user's header, which other protocols check, is also that of
